@@ -1,0 +1,89 @@
+"""The only conversions and formatters of units.
+
+Times are int64 nanoseconds inside; what people read is made here and nowhere else.
+"""
+
+from __future__ import annotations
+
+NS_PER_US = 1_000
+NS_PER_MS = 1_000_000
+NS_PER_S = 1_000_000_000
+
+
+def ns_to_ms(ns: float) -> float:
+    """Nanoseconds to milliseconds."""
+    return ns / NS_PER_MS
+
+
+def ns_to_us(ns: float) -> float:
+    """Nanoseconds to microseconds."""
+    return ns / NS_PER_US
+
+
+def format_ms(ms: float) -> str:
+    """A duration in milliseconds as people read it: three significant digits and a fitting unit."""
+    if ms != 0 and abs(ms) < 0.9995e-3:
+        return f"{_three(ms * 1e6)} ns"
+    if ms != 0 and abs(ms) < 0.9995:
+        return f"{_three(ms * 1e3)} µs"
+    if abs(ms) < 9999.5:
+        return f"{_three(ms)} ms"
+    seconds = ms / 1e3
+    if seconds < 600:
+        return f"{_three(seconds)} s"
+    if seconds < 36_000:
+        return f"{_three(seconds / 60)} min"
+    return f"{_three(seconds / 3600)} h"
+
+
+def format_frac(frac: float) -> str:
+    """A share between 0 and 1 as per cent; small shares keep one digit, tiny ones say so."""
+    percent = frac * 100
+    if percent == 0:
+        return "0 %"
+    if abs(percent) < 0.1:
+        return "<0.1 %" if percent > 0 else ">-0.1 %"
+    return f"{percent:.1f} %" if abs(percent) < 9.95 else f"{percent:.0f} %"
+
+
+def format_bytes(count: float) -> str:
+    """A number of bytes with a decimal unit (kB, MB, GB, TB)."""
+    size = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(size) < 999.5:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{_three(size)} {unit}"
+        size /= 1000
+    return f"{_three(size)} TB"
+
+
+def format_value(value: float | str | None, unit: str) -> str:
+    """A value with its unit as it stands in evidence; ``None`` reads "not measured".
+
+    Units that evidence uses: ``ms``, ``us``, ``frac``, ``bytes``, ``count``, ``GB/s``, ``text`` and
+    any other word, which is printed behind the number.
+    """
+    if value is None:
+        return "not measured"
+    if isinstance(value, str) or unit == "text":
+        return str(value)
+    if unit == "ms":
+        return format_ms(value)
+    if unit == "us":
+        return format_ms(value / 1e3)
+    if unit == "frac":
+        return format_frac(value)
+    if unit == "bytes":
+        return format_bytes(value)
+    if unit == "count":
+        return f"{value:,.0f}"
+    return f"{_three(value)} {unit}".rstrip()
+
+
+def _three(value: float) -> str:
+    """Three significant digits, never in exponent form, thousands kept whole."""
+    magnitude = abs(value)
+    if magnitude >= 99.95:
+        return f"{value:.0f}"
+    if magnitude >= 9.995:
+        return f"{value:.1f}"
+    return f"{value:.2f}"
