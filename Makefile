@@ -1,0 +1,61 @@
+# Everything starts from nothing but python3 (3.10 or newer) and make: the first target that needs the
+# environment makes .venv, a second run finds it finished. It is made anew when pyproject.toml changes.
+
+TORCH ?= torch==2.13.0
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed-$(shell cksum <pyproject.toml | cut -d' ' -f1)
+PYTEST ?=
+export TORCH
+
+.PHONY: help demo test quick check format dist test-pythons bench clean
+
+help:
+	@echo "make demo          train a small model through a slow loader and diagnose it"
+	@echo "make test          all tests"
+	@echo "make quick         the tests that take no seconds, under two minutes"
+	@echo "make check         ruff, mypy --strict, import-linter, formatting"
+	@echo "make format        let ruff mend formatting and the simple findings"
+	@echo "make dist          wheel and sdist, and a proof that the wheel alone works"
+	@echo "make test-pythons  the tests without torch under every Python 3.10 to 3.13 found"
+	@echo "make bench         speed and memory beside other tools (BENCH=small|full)"
+	@echo "make clean         remove what these targets made, the environments too"
+
+$(READY): pyproject.toml
+	scripts/make-venv $(VENV) "$$(scripts/find-python)" dev "$(TORCH)"
+	@rm -f $(VENV)/.installed-*
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/stepscope demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -n auto $(PYTEST)
+
+quick: $(READY)
+	$(BIN)/python -m pytest -q -n auto -m "not slow" $(PYTEST)
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	scripts/check-wheel
+
+test-pythons: $(READY)
+	scripts/test-pythons $(PYTEST)
+
+bench: $(READY)
+	benchmarks/run $(BENCH)
+
+clean:
+	rm -rf .venv .venv-* dist build stepscope-runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks scripts -name __pycache__ -prune -exec rm -rf {} +

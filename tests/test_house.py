@@ -1,0 +1,77 @@
+"""The rules of the house that no linter knows."""
+
+import ast
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from stepscope import errors
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PACKAGE = CHECKOUT / "src" / "stepscope"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+
+
+def name_of(path):
+    return str(path.relative_to(PACKAGE))
+
+
+def test_the_sources_are_found():
+    assert "errors.py" in {name_of(path) for path in SOURCES}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_files_and_functions_stay_small(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MAX_FILE_LINES, "a file that asks to be two rooms"
+    long = [
+        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.end_lineno - node.lineno + 1 > MAX_FUNCTION_LINES
+    ]
+    assert long == []
+
+
+def test_the_error_tree_is_drawn_as_it_is():
+    drawn = {}
+    path = []
+    for line in errors.__doc__.splitlines():
+        match = re.match(r"    ([│├└─ ]*)(\w+) +(?:exit status )?(\d)\b", line)
+        if match:
+            depth = len(match[1]) // 4
+            path = [*path[:depth], match[2]]
+            drawn[match[2]] = (path[depth - 1] if depth else "Exception", int(match[3]))
+    actual = {
+        name: (cls.__bases__[0].__name__, cls.exit_status)
+        for name, cls in vars(errors).items()
+        if inspect.isclass(cls) and issubclass(cls, Exception)
+    }
+    assert drawn == actual
+
+
+def test_every_package_has_its_layer():
+    settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    layered = {name.strip() for row in contract["layers"] for name in row.split("|")}
+    rooms = {
+        path.stem
+        for path in PACKAGE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert rooms - {"__init__"} - set(contract["exhaustive_ignores"]) == layered
+
+
+def test_every_folder_of_tests_is_a_package():
+    folders = {path.parent for path in (CHECKOUT / "tests").rglob("test_*.py")}
+    assert [str(folder) for folder in folders if not (folder / "__init__.py").exists()] == []
