@@ -1,0 +1,86 @@
+"""One palette for terminal and page.
+
+The hues are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), which people with any common
+form of colour blindness can tell apart, with brown and two greys added. Waste has warm colours, work
+has blue ones. No rendering relies on colour alone: every bar stands beside its name and its value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BLUE: Final = "#0072B2"
+SKY: Final = "#56B4E9"
+GREEN: Final = "#009E73"
+YELLOW: Final = "#F0E442"
+ORANGE: Final = "#E69F00"
+VERMILION: Final = "#D55E00"
+PURPLE: Final = "#CC79A7"
+BROWN: Final = "#9C755F"
+GREY: Final = "#8C8C8C"
+LIGHT_GREY: Final = "#BAB0AC"
+
+PARTS: Final[Mapping[str, str]] = {
+    "compute": BLUE,
+    "communication": PURPLE,
+    "copy": SKY,
+    "input": VERMILION,
+    "sync": ORANGE,
+    "host": YELLOW,
+    "allocator": BROWN,
+    "other_rank": GREEN,
+    "unknown": GREY,
+    "forward": BLUE,
+    "backward": SKY,
+    "optimizer": GREEN,
+    "other": GREY,
+}
+"""Parts of a step, with a device or without one."""
+
+OVERVIEW: Final[Mapping[str, str]] = {
+    "kernel": BLUE,
+    "memcpy": SKY,
+    "memset": BROWN,
+    "communication": PURPLE,
+    "runtime": ORANGE,
+    "dataloader": VERMILION,
+    "cpu_exec": YELLOW,
+    "other": GREY,
+}
+"""Rows of the classic overview."""
+
+KINDS: Final[Mapping[str, str]] = {
+    "operator": SKY,
+    "annotation": LIGHT_GREY,
+    "runtime": ORANGE,
+    "driver": YELLOW,
+    "python": BROWN,
+    "kernel": BLUE,
+    "accelerator": BLUE,
+    "memcpy": GREEN,
+    "memset": BROWN,
+    "communication": PURPLE,
+    "other": GREY,
+}
+"""Kinds of bars in the timeline."""
+
+DARK_KINDS: Final = frozenset({"kernel", "accelerator"})
+"""Kinds whose bars need white letters; on all others black has the better contrast."""
+
+
+def part(name: str) -> str:
+    """The colour of a part of a step; a name that this version does not know is grey."""
+    return PARTS.get(name, GREY)
+
+
+def overview(name: str) -> str:
+    """The colour of a row of the classic overview."""
+    return OVERVIEW.get(name, GREY)
+
+
+def kind(name: str) -> str:
+    """The colour of a kind of bar in the timeline."""
+    return KINDS.get(name, GREY)

@@ -1,0 +1,79 @@
+"""What to change, most important first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from stepscope.report.foreign import printable_lines
+from stepscope.report.sentences import base_step_ms, focus, gain_sentence
+from stepscope.report.terminal.look import Look, indented
+from stepscope.units import format_value
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from stepscope.schema.report import Evidence, Finding, Report
+
+MOST_IN_FULL: Final = 4
+"""So many findings are printed in full; of the others the title."""
+SEVERITY: Final = {"high": "bold red", "medium": "bold yellow", "low": "bold cyan"}
+_INDENT: Final = 3
+
+
+def findings_section(report: Report, look: Look) -> list[RenderableType]:
+    """Findings with their evidence, what to try and what it would gain."""
+    if not report.findings:
+        return []
+    step_ms = base_step_ms(focus(report))
+    lines: list[RenderableType] = [
+        look.say("What to change", "bold underline" if look.is_rich else "")
+    ]
+    for number, finding in enumerate(report.findings[:MOST_IN_FULL], 1):
+        if number > 1:
+            lines.append(Text(""))
+        lines += _finding(number, finding, step_ms, look)
+    rest = report.findings[MOST_IN_FULL:]
+    if rest:
+        lines += [Text(""), look.say(f"{len(rest)} more in short:")]
+        lines += [
+            indented(look.say(f"{finding.code} {finding.title}"), _INDENT) for finding in rest
+        ]
+    return lines
+
+
+def _finding(number: int, finding: Finding, step_ms: float, look: Look) -> list[RenderableType]:
+    """One finding."""
+    title = Table.grid()
+    title.add_column(width=_INDENT, no_wrap=True)
+    title.add_column(overflow="fold")
+    style = SEVERITY[finding.severity]
+    title.add_row(look.say(f"{number}.", style), look.say(finding.title, style))
+    rank = "" if finding.rank is None else f", rank {finding.rank}"
+    grade = f"{finding.code}, {finding.severity} severity, {finding.confidence} confidence{rank}"
+    body: list[RenderableType] = [look.say(grade, "dim")]
+    if finding.evidence:
+        body.append(look.say("; ".join(_evidence(item) for item in finding.evidence) + "."))
+    body.append(look.say(f"Try: {finding.action}"))
+    if finding.gain is not None:
+        sentence = gain_sentence(finding.gain, step_ms)
+        body.append(look.say(f"{sentence[:1].upper()}{sentence[1:]}.", "green"))
+    pieces: list[RenderableType] = [title, *(indented(piece, _INDENT) for piece in body)]
+    if finding.snippet:
+        pieces += [
+            _code(line, look) for line in printable_lines(finding.snippet.strip("\n")).split("\n")
+        ]
+    return pieces
+
+
+def _code(line: str, look: Look) -> RenderableType:
+    """A line of code; it is not wrapped between words, because its blanks mean something."""
+    sign = "│ " if look.is_rich else "| "
+    return indented(look.say(f"{sign}{line}".rstrip(), "cyan"), _INDENT + 2)
+
+
+def _evidence(item: Evidence) -> str:
+    """A measured value with its unit."""
+    return f"{item.name}: {format_value(item.value, item.unit)}"

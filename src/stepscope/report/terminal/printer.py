@@ -1,0 +1,97 @@
+"""The order of the sections, and where the text goes."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Final, TextIO, cast
+
+from rich.console import Console
+
+from stepscope.report.sentences import focus
+from stepscope.report.terminal.findings import findings_section
+from stepscope.report.terminal.head import head_section
+from stepscope.report.terminal.look import GLUE, Look
+from stepscope.report.terminal.ranks import ranks_section
+from stepscope.report.terminal.step import figures_section, parts_section
+from stepscope.report.terminal.tables import tables_section
+
+if TYPE_CHECKING:
+    from stepscope.schema.report import Report
+
+PIPE_WIDTH: Final = 80
+MOST_COLUMNS: Final = 110
+"""Longer lines are hard to read, so that a wider terminal gets no wider text."""
+_TRAILING: Final = re.compile(r"[ \t]+$", re.MULTILINE)
+
+
+def print_report(report: Report, file: TextIO | None = None, width: int | None = None) -> None:
+    """Print a report: coloured on a terminal, plain text of 80 columns (or ``COLUMNS``) elsewhere.
+
+    Args:
+        report: What to print.
+        file: Where to; standard output when not given.
+        width: Columns; those of the terminal when not given.
+    """
+    file = sys.stdout if file is None else file
+    receiver = Console(file=file, force_jupyter=False)
+    width = width or _width(receiver)
+    page = io.StringIO()
+    console = Console(
+        file=cast("TextIO", _Encoded(page, receiver.encoding)),
+        width=width,
+        force_terminal=receiver.is_terminal,
+        force_jupyter=False,
+        no_color=receiver.no_color,
+        color_system="auto" if receiver.is_terminal else None,
+        legacy_windows=receiver.legacy_windows,
+    )
+    _render(report, console)
+    file.write(_TRAILING.sub("", page.getvalue().replace(GLUE, " ")))
+    file.flush()
+
+
+def _render(report: Report, console: Console) -> None:
+    """Print the sections that have something to say, with a blank line between them."""
+    look = Look.of(console)
+    rank = focus(report)
+    sections = [
+        head_section(report, look),
+        findings_section(report, look),
+        parts_section(report, rank, look) if report.health.usable else [],
+        figures_section(report, rank, look),
+        ranks_section(report, look),
+        tables_section(report, look),
+    ]
+    for number, section in enumerate(part for part in sections if part):
+        if number:
+            console.print()
+        for piece in section:
+            console.print(piece, markup=False, highlight=False, emoji=False)
+
+
+def _width(receiver: Console) -> int:
+    """Columns for a receiver whose width nobody gave."""
+    if receiver.is_terminal:
+        return min(receiver.width, MOST_COLUMNS)
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) >= 40 else PIPE_WIDTH
+
+
+class _Encoded(io.TextIOBase):
+    """A text file that says which encoding its text will have in the end."""
+
+    def __init__(self, page: io.StringIO, encoding: str) -> None:
+        self._page = page
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """What Rich asks for to choose its signs."""
+        return self._encoding
+
+    def write(self, text: str) -> int:
+        """Keep the text."""
+        return self._page.write(text)
