@@ -1,0 +1,192 @@
+"""From paths to ranks: finds the files, reads them, joins the windows of each rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from stepscope.errors import InputError
+from stepscope.schema import tables
+from stepscope.schema.report import Notice
+from stepscope.trace import file as trace_file
+from stepscope.trace import health, ranks, startup
+from stepscope.trace.header import OPTIONS
+from stepscope.trace.model import Trace, TraceMeta
+from stepscope.trace.tables import empty
+from stepscope.units import format_frac
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from stepscope.trace.file import TraceFile
+    from stepscope.trace.ranks import RankFiles
+
+SUFFIXES = (".json", ".json.gz", ".trace", ".trace.gz", ".pt.trace", ".gz")
+OWN_FILES = frozenset({"report.json", "run.json", "recording.json"})
+STARTUP_SHARE = 0.1
+
+
+def load(
+    paths: Sequence[str | Path],
+    *,
+    with_python: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[Trace]:
+    """Reads traces and tells ranks and windows apart.
+
+    Args:
+        paths: Files and folders; folders are searched for traces.
+        with_python: Whether to keep Python frames.
+        progress: Called with files done, files in all and the next file's name.
+
+    Returns:
+        One trace per rank in order of rank, never empty.
+
+    Raises:
+        InputError: Nothing that was named can be read as a trace.
+    """
+    files, foreign = _read_all(find(paths), with_python=with_python, progress=progress)
+    groups, notices = ranks.group(files)
+    notices += foreign + _missing(groups)
+    return [_join(group, notices if number == 0 else []) for number, group in enumerate(groups)]
+
+
+def find(paths: Sequence[str | Path]) -> list[str]:
+    """The files that paths name; in folders those whose names can be a trace's, in order of name.
+
+    Raises:
+        InputError: A path does not exist, or a folder holds no such file.
+    """
+    found: list[str] = []
+    for given in paths:
+        path = Path(given)
+        if str(given) == "-" or not path.is_dir():
+            found.append(str(given))
+            continue
+        inside = sorted(
+            str(p)
+            for p in path.rglob("*")
+            if p.is_file() and p.name.endswith(SUFFIXES) and p.name not in OWN_FILES
+        )
+        if not inside:
+            raise InputError(
+                "the folder holds no trace (no .json or .json.gz file)",
+                path=str(given),
+                way_out="give the folder into which the profiler exported",
+            )
+        found += inside
+    if not found:
+        raise InputError("no path was given", way_out="name a trace file or a folder of traces")
+    return found
+
+
+def _read_all(
+    paths: list[str], *, with_python: bool, progress: Callable[[int, int, str], None] | None
+) -> tuple[list[TraceFile], list[Notice]]:
+    """All readable files; with several, those that are no trace are passed over and said."""
+    files: list[TraceFile] = []
+    refused: list[InputError] = []
+    for number, path in enumerate(paths):
+        if progress:
+            progress(number, len(paths), path)
+        try:
+            files.append(trace_file.read(path, with_python=with_python))
+        except InputError as error:
+            refused.append(error)
+    if progress:
+        progress(len(paths), len(paths), "")
+    if not files:
+        raise refused[0]
+    if not refused:
+        return files, []
+    text = f"{len(refused)} of {len(paths)} files were passed over, for instance {refused[0]}."
+    return files, [Notice(code="foreign-file", count=len(refused), text=text)]
+
+
+def _missing(groups: Sequence[RankFiles]) -> list[Notice]:
+    """Ranks that the headers promise and no file brings."""
+    sizes = [size for group in groups for file in group.files if (size := ranks.world_size(file))]
+    world = max(sizes, default=1)
+    present = {group.rank for group in groups if group.rank is not None}
+    absent = [rank for rank in range(world) if rank not in present]
+    if world <= 1 or not absent or len(groups) >= world:
+        return []
+    named = ", ".join(map(str, absent[:8])) + (", ..." if len(absent) > 8 else "")
+    text = (
+        f"{len(absent)} of {world} ranks are missing ({named}): whether a collective transfers or waits for "
+        "a late rank cannot be told, and no straggler is named."
+    )
+    return [Notice(code="missing-ranks", count=len(absent), text=text)]
+
+
+def _join(group: RankFiles, extra: Sequence[Notice]) -> Trace:
+    host, device = _joined_tables(group.files)
+    steps = pl.concat(
+        [f.found.table.with_columns(window=pl.lit(n, pl.Int64)) for n, f in enumerate(group.files)]
+    ).sort("start_ns")
+    judged = health.judge(group.files, host, device, group.rank)
+    notices = [*judged.notices, *extra, *_startup_notice(group, host, steps)]
+    sources = [f.found.source for f in group.files if len(f.found.table)]
+    return Trace(
+        meta=_meta(group),
+        host=host,
+        device=device,
+        memory=pl.concat([f.tables.memory for f in group.files]).sort(
+            "time_ns", maintain_order=True
+        ),
+        steps=steps,
+        step_source=sources[0] if sources else "window",
+        windows=tuple(f.window for f in group.files),
+        usable=judged.usable,
+        gpu_recorded=judged.gpu_recorded,
+        notices=tuple(notices),
+    )
+
+
+def _joined_tables(files: Sequence[TraceFile]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Host and device tables of all windows; row numbers are moved along."""
+    names = [c.name for c in tables.HOST.columns]
+    hosts, devices, offset = [empty(tables.HOST)], [empty(tables.DEVICE)], 0
+    for file in files:
+        hosts.append(file.tables.host.select(names).with_columns(pl.col("parent") + offset))
+        devices.append(
+            file.tables.device.with_columns(pl.col("launch") + offset, pl.col("operator") + offset)
+        )
+        offset += len(file.tables.host)
+    return pl.concat(hosts), pl.concat(devices)
+
+
+def _startup_notice(group: RankFiles, host: pl.DataFrame, steps: pl.DataFrame) -> list[Notice]:
+    """Says when first calls fill a good part of the recorded time."""
+    marked = steps.filter("is_startup")
+    if len(marked):
+        text = f"{len(marked)} of {len(steps)} steps are start-up (first calls, or a queue that fills) and are left out of steady figures."
+        return [Notice(code="startup-steps", count=len(marked), text=text, rank=group.rank)]
+    start = np.array([f.window.start_ns for f in group.files])
+    end = np.array([f.window.end_ns for f in group.files])
+    length = int((end - start).sum())
+    inside = int(startup.first_call_ns(host, start, end).sum())
+    if length and inside > STARTUP_SHARE * length:
+        text = f"First calls (loading of modules, compilation, set-up of communication) fill {format_frac(inside / length)} of the window."
+        return [Notice(code="startup-in-window", count=1, text=text, rank=group.rank)]
+    return []
+
+
+def _meta(group: RankFiles) -> TraceMeta:
+    first = group.files[0]
+    info = first.header.values.get("distributedInfo")
+    backend = info.get("backend") if isinstance(info, dict) else None
+    host_name = first.header.values.get("host_name")
+    return TraceMeta(
+        rank=group.rank,
+        rank_source=group.rank_source,
+        world_size=ranks.world_size(first),
+        backend=backend if isinstance(backend, str) else None,
+        host_name=host_name if isinstance(host_name, str) else None,
+        devices=trace_file.devices(first.header),
+        clock=first.clock,
+        flags=frozenset(o for o in OPTIONS if first.header.values.get(o)),
+    )

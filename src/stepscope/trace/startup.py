@@ -1,0 +1,104 @@
+"""Which steps are start-up: filled by first calls, or by the device's queue while it fills.
+
+Context creation, loading of modules, the search for convolution algorithms, compilation and the start
+of loader workers happen once. Figures of a steady run must leave them out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+FIRST_CALLS = (
+    r"(?i)^(cu|hip)(Init|Module(Load|Get)|Library(Load|Get))|^(cuda|hip)(GetDeviceProperties|StreamCreate)|"
+    r"Lazy Function Loading|Module Loading|Driver Compiler|ncclCommInit|"
+    r"_compile\.|compile_fx|compile_inner|CachingAutotuner|inductor_codecache|\(dynamo_timed\)|"
+    r"benchmark_all_configs|^Optimizer\._init_group"
+)
+"""Calls that a steady step does not make."""
+
+FAR = 3.0
+"""A leading step this many times the median of the later ones is start-up whatever it holds."""
+LONGER = 1.3
+"""A leading step this many times the median is start-up when first calls explain half of the excess."""
+SHORTER = 0.85
+"""A leading step below this share of the median, under a busy device, only filled the device's queue."""
+BUSY = 0.9
+
+
+def mark(steps: pl.DataFrame, host: pl.DataFrame, device: pl.DataFrame) -> pl.DataFrame:
+    """The step table with ``is_startup`` decided; only leading steps can be start-up.
+
+    Args:
+        steps: Table STEPS of one window.
+        host: Table HOST.
+        device: Table DEVICE.
+    """
+    if not len(steps):
+        return steps
+    start, end = steps["start_ns"].to_numpy(), steps["end_ns"].to_numpy()
+    length = (end - start).astype(np.float64)
+    first = first_call_ns(host, start, end)
+    if len(steps) == 1:
+        flags = np.array([bool(first[0] > 0.5 * length[0])])
+    else:
+        flags = _leading(
+            length, first, device_bound=_device_bound(device, int(start[0]), int(end[-1]))
+        )
+    return steps.with_columns(pl.Series("is_startup", flags))
+
+
+def _leading(
+    length: npt.NDArray[np.float64], first: npt.NDArray[np.int64], *, device_bound: bool
+) -> npt.NDArray[np.bool_]:
+    flags = np.zeros(len(length), bool)
+    for position in range(len(length) - 1):
+        later = float(np.median(length[position + 1 :]))
+        excess = length[position] - later
+        slow = length[position] > FAR * later or (
+            length[position] > LONGER * later and first[position] > 0.5 * excess
+        )
+        filling = device_bound and length[position] < SHORTER * later
+        if not (slow or filling):
+            break
+        flags[position] = True
+    return flags
+
+
+def first_call_ns(
+    host: pl.DataFrame, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Time in first calls within each interval, nested ones counted once; shape of ``start``."""
+    calls = (
+        host.filter(pl.col("name").cast(pl.String).str.contains(FIRST_CALLS))
+        .sort("start_ns", pl.col("end_ns") * -1)
+        .with_columns(pl.col("end_ns").cum_max().shift(1).alias("reached"))
+        .with_columns(pl.max_horizontal("start_ns", "reached").alias("start_ns"))
+        .filter(pl.col("end_ns") > pl.col("start_ns"))
+    )
+    if not len(calls):
+        return np.zeros(len(start), np.int64)
+    call_start, call_end = calls["start_ns"].to_numpy(), calls["end_ns"].to_numpy()
+    covered = np.minimum(call_end[None, :], end[:, None]) - np.maximum(
+        call_start[None, :], start[:, None]
+    )
+    total: npt.NDArray[np.int64] = np.maximum(covered, 0).sum(axis=1).astype(np.int64)
+    return total
+
+
+def _device_bound(device: pl.DataFrame, start_ns: int, end_ns: int) -> bool:
+    """Whether the device worked nearly all of the time, so that the host can only wait for it."""
+    if not len(device) or end_ns <= start_ns:
+        return False
+    inside = device.filter((pl.col("end_ns") > start_ns) & (pl.col("start_ns") < end_ns)).sort(
+        "start_ns"
+    )
+    reached = pl.col("end_ns").clip(upper_bound=end_ns).cum_max()
+    begin = pl.max_horizontal(pl.col("start_ns").clip(lower_bound=start_ns), reached.shift(1))
+    busy = inside.select((reached - begin).clip(lower_bound=0).sum()).item()
+    return bool(busy > BUSY * (end_ns - start_ns))
