@@ -7,7 +7,7 @@ import sys
 
 def run() -> None:
     """Runs the command line and ends the process with its status."""
-    from stepscope.cli.main import main  # noqa: PLC0415  (a start of the program, not an import of it)
+    from stepscope.cli.main import main
 
     sys.exit(main())
 

@@ -1,0 +1,1 @@
+"""One module a command; ``main`` builds the command line from them."""
