@@ -8,6 +8,9 @@ from __future__ import annotations
 NS_PER_US = 1_000
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
+S_PER_HOUR = 3600.0
+J_PER_KWH = 3.6e6
+J_PER_MWH = 3.6e9
 
 
 def ns_to_ms(ns: float) -> float:
@@ -87,3 +90,44 @@ def _three(value: float) -> str:
     if magnitude >= 9.995:
         return f"{value:.1f}"
     return f"{value:.2f}"
+
+
+def format_energy(joules: float) -> str:
+    """An energy in joules as people pay for it: J below 1 Wh, then Wh, kWh, MWh, GWh."""
+    if abs(joules) < J_PER_KWH / 1000:
+        return f"{_three(joules)} J"
+    hours = joules / J_PER_KWH * 1000
+    for unit in ("Wh", "kWh", "MWh"):
+        if abs(hours) < 999.5:
+            return f"{_three(hours)} {unit}"
+        hours /= 1000
+    return f"{_three(hours)} GWh"
+
+
+def format_hours(hours: float) -> str:
+    """Device hours: whole above a hundred, three significant digits below."""
+    return f"{_grouped(hours)} GPU-hours"
+
+
+def format_mass(grams: float) -> str:
+    """A mass in grams: g, kg, then tonnes."""
+    if abs(grams) < 999.5:
+        return f"{_three(grams)} g"
+    if abs(grams) < 999_500:
+        return f"{_three(grams / 1e3)} kg"
+    return f"{_grouped(grams / 1e6)} t"
+
+
+def format_money(amount: float, currency: str) -> str:
+    """An amount: two decimals below 100, whole with separators below a million, then millions."""
+    if abs(amount) >= 1e6:
+        return f"{_three(amount / 1e6)} million {currency}"
+    if abs(amount) < 99.995:
+        digits = 2 if abs(amount) >= 0.01 or amount == 0 else 5
+        return f"{amount:.{digits}f} {currency}"
+    return f"{amount:,.0f} {currency}"
+
+
+def _grouped(value: float) -> str:
+    """Three significant digits, or whole with thousands separated."""
+    return f"{value:,.0f}" if abs(value) >= 99.95 else _three(value)

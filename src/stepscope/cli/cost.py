@@ -1,0 +1,101 @@
+"""``stepscope cost``: what a plan, or a run repeated, costs in money, energy and carbon."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+
+NAME = "cost"
+HELP = "price a plan, or a run repeated: money, energy, carbon, each with its range"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "run", nargs="?", type=Path, help="a run folder, watched or recorded"
+    )
+    plan = parser.add_argument_group("the plan")
+    plan.add_argument("--gpus", type=int, metavar="N", help="devices in a run")
+    plan.add_argument("--hours", type=float, metavar="H", help="hours that one run takes")
+    plan.add_argument("--runs", type=int, default=1, metavar="N", help="how many runs (default: 1)")
+    plan.add_argument("--flops", type=float, metavar="N", help="floating-point operations of a run")
+    plan.add_argument(
+        "--flops-per-second", type=float, metavar="N", help="what one device sustains"
+    )
+    plan.add_argument("--device", metavar="NAME", help="for instance H100")
+    plan.add_argument("--watts", type=float, metavar="W", help="mean draw of one device")
+    plan.add_argument("--idle", type=float, metavar="SHARE", help="idle share of the time, 0 to 1")
+    plan.add_argument("--cores", type=int, metavar="N", help="cores that one run asks for")
+    plan.add_argument("--memory-gib", type=float, metavar="GIB", help="memory a run asks for")
+    rates = parser.add_argument_group(
+        "rates",
+        "each also as STEPSCOPE_PRICE, _CURRENCY, _ELECTRICITY, _PUE, _GRID, _SITE, _DEVICE",
+    )
+    rates.add_argument("--price", type=float, metavar="AMOUNT", help="price of a device hour")
+    rates.add_argument("--currency", metavar="CODE", help="EUR or USD (default: the price's)")
+    rates.add_argument("--electricity", metavar="X", help="price of a kWh, or a country such as NL")
+    rates.add_argument("--pue", metavar="X", help="a ratio, or cluster, or laptop")
+    rates.add_argument("--grid", metavar="X", help="grams CO2e a kWh, or a country such as NL")
+    rates.add_argument(
+        "--host-overhead", type=float, metavar="SHARE", help="host's power as a share of the GPUs'"
+    )
+    rates.add_argument("--site", metavar="NAME", help="a site, a TOML file, or none")
+    rates.add_argument("--partition", metavar="NAME", help="a partition of the site")
+    rates.add_argument(
+        "--rates", type=Path, action="append", default=[], metavar="FILE", help="rates of your own"
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the figures as JSON; - for standard output"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Price the plan and print it."""
+    from stepscope.cost.facts import read_facts
+    from stepscope.cost.options import CostOptions
+    from stepscope.cost.plan import price_plan
+    from stepscope.cost.text import render
+
+    options = CostOptions(
+        gpus=args.gpus,
+        hours=args.hours,
+        runs=args.runs,
+        flops=args.flops,
+        flops_per_second=args.flops_per_second,
+        device=args.device,
+        watts=args.watts,
+        idle=args.idle,
+        cores=args.cores,
+        memory_gib=args.memory_gib,
+        price=args.price,
+        currency=args.currency,
+        electricity=args.electricity,
+        pue=args.pue,
+        grid=args.grid,
+        host=args.host_overhead,
+        site=args.site,
+        partition=args.partition,
+        rates=tuple(args.rates),
+    )
+    facts = None if args.run is None else read_facts(args.run)
+    report = price_plan(options, os.environ, facts)
+    if args.json is not None:
+        import msgspec
+
+        text = msgspec.json.format(msgspec.json.encode(report), indent=1).decode()
+        if args.json == "-":
+            sys.stdout.write(text + "\n")
+            return 0
+        try:
+            Path(args.json).write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror}", path=args.json) from error
+    sys.stdout.write(render(report))
+    return 0

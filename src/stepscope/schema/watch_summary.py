@@ -1,0 +1,145 @@
+"""What watching a run found out: the document ``watch.json`` in a run folder.
+
+Three figures of a device are kept apart, because all three are called utilisation: *allocated* (the
+job held it), *busy* (some kernel was running) and *working* (its multiprocessors were at work).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# At run time too: the reader of the document resolves these annotations.
+from stepscope.schema.cost import Estimate  # noqa: TC001
+from stepscope.schema.report import Finding, Notice  # noqa: TC001
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeUse:
+    """What the watched processes used on one node.
+
+    Attributes:
+        node: Its name as Slurm has it, else the host's.
+        wall_s: How long it was watched.
+        cores: Cores that the job may use there.
+        cpu_s: CPU time of the watched processes, ended ones included.
+        processes_peak, threads_peak: Most at a time.
+        rss_peak_bytes: Highest sum of resident memory; shared pages count once a process.
+        pss_peak_bytes: Highest sum of proportional memory, in which shared pages count once.
+        cgroup_peak_bytes: Highest memory of the job's cgroup; ``None`` where it cannot be read.
+        memory_limit_bytes: Limit of the cgroup; ``None`` for none.
+        shm_peak_bytes: Most used of ``/dev/shm``, by anybody.
+        read_bytes, written_bytes: Through read and write calls.
+        storage_read_bytes, storage_written_bytes: What of it reached a disk, as the kernel counts it.
+        mean_read_bytes: Mean size of a read call; ``None`` when there was none.
+        cpu_pressure_frac, io_pressure_frac: Share of the time in which some task waited for it.
+        memory_pressure_frac: Share of the time in which every task waited for memory.
+        throttled_s: Time in which the cgroup's quota stopped the job.
+        voluntary_switches, involuntary_switches: Context switches.
+        rss_growth_bytes_per_s: Steady growth of memory; ``None`` when it is not steady or cannot be judged.
+    """
+
+    node: str
+    wall_s: float
+    cores: float
+    cpu_s: float
+    processes_peak: int
+    threads_peak: int
+    rss_peak_bytes: int
+    pss_peak_bytes: int | None
+    cgroup_peak_bytes: int | None
+    memory_limit_bytes: int | None
+    shm_peak_bytes: int | None
+    read_bytes: int | None
+    written_bytes: int | None
+    storage_read_bytes: int | None
+    storage_written_bytes: int | None
+    mean_read_bytes: float | None
+    cpu_pressure_frac: float | None
+    io_pressure_frac: float | None
+    memory_pressure_frac: float | None
+    throttled_s: float | None
+    voluntary_switches: int | None
+    involuntary_switches: int | None
+    rss_growth_bytes_per_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceUse:
+    """What the job made of one device; every share is over the time it was watched.
+
+    Attributes:
+        node: Where it is.
+        uuid: Its own name, by which it is counted once.
+        name: What the driver calls it.
+        seconds: How long it was watched, that is allocated.
+        samples: How many samples it gave.
+        busy_frac: Mean share of the time in which some kernel ran.
+        working_frac: Mean activity of its multiprocessors; ``None`` where the device does not tell.
+        tensor_frac: Mean activity of its tensor cores; ``None`` where the device does not tell.
+        memory_peak_bytes, memory_bytes: Most in use, and all there is.
+        memory_growth_bytes_per_s: Steady growth; ``None`` when not steady or not to be judged.
+        watts_mean, watts_limit: Mean draw and what it may draw.
+        throttled_frac: Share of samples with its clocks held back by heat or power.
+        throttle_reasons: Why, in words.
+        used: Whether a process of the job was seen on it; ``None`` where that cannot be seen.
+        lost: Whether it stopped answering.
+        energy: Joules, with basis.
+    """
+
+    node: str
+    uuid: str
+    name: str
+    seconds: float
+    samples: int
+    busy_frac: float | None
+    working_frac: float | None
+    tensor_frac: float | None
+    memory_peak_bytes: int | None
+    memory_bytes: int | None
+    memory_growth_bytes_per_s: float | None
+    watts_mean: float | None
+    watts_limit: float | None
+    throttled_frac: float | None
+    throttle_reasons: tuple[str, ...]
+    used: bool | None
+    lost: bool
+    energy: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchSummary:
+    """A watched run.
+
+    Attributes:
+        schema_version: Version of this document's form.
+        stepscope_version: Version of the program that wrote it.
+        command: The command line that was watched; empty when it was attached to.
+        job_id: Slurm's number of the job; ``None`` outside Slurm.
+        started: When, ISO 8601 with time zone.
+        wall_s: How long it was watched, the longest of the nodes.
+        exit_status: The command's; ``None`` while unknown.
+        signal: The signal that ended it; ``None`` for none.
+        complete: Whether every watcher saw the end.
+        nodes: One per node.
+        devices: One per device of the job, each once.
+        host_energy: Joules of CPU and memory that are the job's.
+        findings: Mistakes, most important first.
+        notices: What could not be seen, and why.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    stepscope_version: str
+    command: tuple[str, ...]
+    job_id: str | None
+    started: str
+    wall_s: float
+    exit_status: int | None
+    signal: int | None
+    complete: bool
+    nodes: tuple[NodeUse, ...]
+    devices: tuple[DeviceUse, ...]
+    host_energy: Estimate
+    findings: tuple[Finding, ...] = ()
+    notices: tuple[Notice, ...] = ()
