@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from stepscope.cost.facts import facts_of, read_facts
-from stepscope.cost.span import Span, known, not_known
 from stepscope.cost.options import CostOptions
 from stepscope.cost.plan import price_plan
+from stepscope.cost.span import Span, known, not_known
 from stepscope.errors import InputError
 from stepscope.schema.run_folder import Manifest, RankRecording, write_document
 from stepscope.schema.watch_summary import DeviceUse, WatchSummary
