@@ -1,0 +1,42 @@
+"""One analysis a file: checked tables of one rank in, one frozen result out.
+
+Every module here but ``base``, ``results``, ``summary`` and ``waiting`` ends in ``ANALYSIS`` and is listed below; a test
+holds the list against the folder.
+"""
+
+from stepscope.analysis import (
+    allocator,
+    communication,
+    copies,
+    facts,
+    gpu,
+    kernels,
+    launches,
+    loader,
+    memory,
+    operators,
+    overview,
+    partition,
+    spread,
+    sync,
+    timeline,
+)
+
+ANALYSES = (
+    facts.ANALYSIS,
+    spread.ANALYSIS,
+    partition.ANALYSIS,
+    overview.ANALYSIS,
+    gpu.ANALYSIS,
+    loader.ANALYSIS,
+    kernels.ANALYSIS,
+    operators.ANALYSIS,
+    copies.ANALYSIS,
+    sync.ANALYSIS,
+    launches.ANALYSIS,
+    communication.ANALYSIS,
+    allocator.ANALYSIS,
+    memory.ANALYSIS,
+    timeline.ANALYSIS,
+)
+"""All analyses, in the order in which a reader asks."""

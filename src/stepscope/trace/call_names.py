@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from stepscope.trace.loader_names import LOADER_WAIT
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from stepscope.trace.intervals import Bools
 
 CALLS = ("runtime", "driver")
@@ -93,7 +92,7 @@ def matching(frame: pl.DataFrame, pattern: str, kinds: tuple[str, ...]) -> Bools
 def of_kind(frame: pl.DataFrame, *kinds: str) -> Bools:
     """For each row, whether its kind is one of those given."""
     return np.asarray(
-        frame.get_column("kind").cast(pl.String).is_in(kinds).to_numpy(), dtype=np.bool_
+        frame.get_column("kind").is_in(kinds).to_numpy(), dtype=np.bool_
     )
 
 

@@ -1,0 +1,84 @@
+"""How often work is launched, and whether the device waits for launches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from stepscope.analysis.base import Analysis
+from stepscope.trace import call_names
+from stepscope.trace import intervals as iv
+from stepscope.trace.scope import scope_of
+
+if TYPE_CHECKING:
+    from stepscope.trace.model import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """Launches of kernels and graphs.
+
+    Attributes:
+        count: Launch calls in the file.
+        per_step: Launch calls per steady step (window without steps); ``None`` without a steady step.
+        kernels_per_step: Kernels that start in one, likewise.
+        graph_count: Launches of whole graphs among ``count``.
+        mean_kernel_ns: Mean duration of the kernels in them, communication left out.
+        interval_ns: Steady time over launch calls in it: how often the host comes to launch.
+        median_delay_ns: Median time from a launch to the start of its kernel; ``None`` without links.
+        early_count: Kernels that seem to start before their launch (clock skew), counted as no delay.
+        unlinked_count: Kernels whose launch lies before the window or was not recorded.
+    """
+
+    count: int
+    per_step: float | None
+    kernels_per_step: float | None
+    graph_count: int
+    mean_kernel_ns: float | None
+    interval_ns: float | None
+    median_delay_ns: float | None
+    early_count: int
+    unlinked_count: int
+
+
+def run(trace: Trace) -> Launches:
+    """Launch figures of one rank."""
+    host, device, scope = trace.host, trace.device, scope_of(trace)
+    rows = np.flatnonzero(call_names.matching(host, call_names.LAUNCH, call_names.CALLS))
+    # A driver call inside a runtime call is the same launch.
+    parent = host.get_column("parent").fill_null(-1).to_numpy()
+    rows = rows[~np.isin(parent[rows], rows)]
+    start = host.get_column("start_ns").to_numpy()
+    graphs = call_names.matching(host, "GraphLaunch", call_names.CALLS)
+    steady = iv.union(scope.bounds[scope.is_steady])
+    steps = int(scope.is_steady.sum())
+    inside = int(iv.contains(steady, start[rows]).sum())
+    kernels = device.filter(device.get_column("kind").cast(pl.String) == "kernel")
+    begins = iv.contains(steady, kernels["start_ns"].to_numpy())
+    own = kernels.filter(pl.Series(begins) & ~pl.col("is_communication"))
+    delay = _delays(trace, kernels)
+    return Launches(
+        count=len(rows),
+        per_step=inside / steps if steps else None,
+        kernels_per_step=int(begins.sum()) / steps if steps else None,
+        graph_count=int(graphs[rows].sum()),
+        mean_kernel_ns=float((own["end_ns"] - own["start_ns"]).to_numpy().mean())
+        if len(own)
+        else None,
+        interval_ns=iv.total(steady) / inside if inside else None,
+        median_delay_ns=float(np.median(np.maximum(delay, 0))) if len(delay) else None,
+        early_count=int((delay < 0).sum()),
+        unlinked_count=int(kernels["launch"].is_null().sum()),
+    )
+
+
+def _delays(trace: Trace, kernels: pl.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    linked = kernels.filter(pl.col("launch").is_not_null())
+    launched = trace.host.get_column("start_ns").gather(linked["launch"])
+    return (linked["start_ns"] - launched).to_numpy()
+
+
+ANALYSIS = Analysis("launches", run, "Launches per step, their spacing and their delay.")

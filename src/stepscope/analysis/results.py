@@ -1,0 +1,70 @@
+"""All analyses of one rank together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stepscope.analysis import (
+    allocator,
+    communication,
+    copies,
+    facts,
+    gpu,
+    kernels,
+    launches,
+    loader,
+    memory,
+    operators,
+    overview,
+    partition,
+    spread,
+    sync,
+    timeline,
+)
+
+if TYPE_CHECKING:
+    from stepscope.schema.report import Timeline
+    from stepscope.trace.model import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Results:
+    """One field for each analysis; see the class in its module."""
+
+    facts: facts.Facts
+    spread: spread.Spread
+    partition: partition.Partition
+    overview: overview.Overview
+    gpu: gpu.Gpu
+    loader: loader.Loader
+    kernels: tuple[kernels.Kernel, ...]
+    operators: tuple[operators.Operator, ...]
+    copies: tuple[copies.Copies, ...]
+    sync: sync.Sync
+    launches: launches.Launches
+    communication: communication.Communication
+    allocator: allocator.Allocator
+    memory: tuple[memory.Memory, ...]
+    timeline: Timeline | None
+
+
+def run_all(trace: Trace) -> Results:
+    """Runs every analysis on one rank."""
+    return Results(
+        facts=facts.run(trace),
+        spread=spread.run(trace),
+        partition=partition.run(trace),
+        overview=overview.run(trace),
+        gpu=gpu.run(trace),
+        loader=loader.run(trace),
+        kernels=kernels.run(trace),
+        operators=operators.run(trace),
+        copies=copies.run(trace),
+        sync=sync.run(trace),
+        launches=launches.run(trace),
+        communication=communication.run(trace),
+        allocator=allocator.run(trace),
+        memory=memory.run(trace),
+        timeline=timeline.run(trace),
+    )
