@@ -63,6 +63,8 @@ class Columns:
                 self._sort_complete(category, group, host, device)
             elif phase == "i" and category == "cpu_instant_event":
                 self._add_memory(group)
+            elif phase == "i" and not category:  # until 2022
+                self._add_memory([event for event in group if event.name == "[memory]"])
         if host:
             self.host.append(self._host_frame(host))
         if device:
