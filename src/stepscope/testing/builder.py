@@ -206,6 +206,7 @@ class TraceBuilder(HostBuilder):
         annotation, kernel = COLLECTIVE_NAMES[name]
         record = self._collective_args(name, elements, group)
         with self.op(f"c10d::{name}_"), self._ranged("cpu_op", "record_param_comms", record):
+            self.pause(500)
             with self.annotation(f"nccl:{annotation}"):
                 correlation, earliest = self._call(
                     self._api("LaunchKernelExC"), self.setup.launch_ns
@@ -238,10 +239,10 @@ class TraceBuilder(HostBuilder):
         """The rows that reading this trace must give.
 
         Args:
-            form: The form that it is read from; only its clock matters.
+            form: The form that it is read from, which loses what its writer lost.
             python: Whether Python frames are among them.
         """
-        return truth.tell(self.recording(), clock=(form or Form()).clock, python=python)
+        return truth.tell(self.recording(), form or Form(), python=python)
 
     def text(self, form: Form | None = None) -> str:
         """The trace as text, whatever the form's container."""

@@ -28,11 +28,15 @@ class ClockText:
 
     def time(self, ns: int) -> str:
         """A point in time, in microseconds."""
-        return self._microseconds(self.kept(ns) - self.origin_ns)
+        return self._microseconds(self.read(ns))
 
     def duration(self, start_ns: int, end_ns: int) -> str:
         """A duration in microseconds; in whole ones it is that between the two times as written."""
         return self._microseconds(self.kept(end_ns) - self.kept(start_ns))
+
+    def read(self, ns: int) -> int:
+        """The nanoseconds that a reader gets back who knows no origin."""
+        return self.kept(ns) - self.origin_ns
 
     def kept(self, ns: int) -> int:
         """What remains of a point in time once written: whole microseconds in the oldest era."""

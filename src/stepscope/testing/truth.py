@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, TypeVar
 
-from stepscope.testing.clock import ClockText
-from stepscope.testing.records import DEVICE_KIND, HOST_KIND
+from stepscope.testing.clock import ClockText, base_ns
+from stepscope.testing.records import DEVICE_KIND, HOST_KIND, Span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stepscope.testing.form import Clock
-    from stepscope.testing.records import Recording, Span
+    from stepscope.testing.form import Form
+    from stepscope.testing.records import Recording
 
 DIRECTIONS = ("HtoD", "DtoH", "DtoD", "PtoP", "HtoH")
 NO_STREAM = -1
+NEST_APART = ("python_function", "overhead")
+"""They lie across operators in real traces, so that they nest among themselves."""
 
 T = TypeVar("T", int, None)
 
@@ -109,15 +111,21 @@ class Truth:
     steps: tuple[StepRow, ...]
 
 
-def tell(recording: Recording, *, clock: Clock = "relative", python: bool = False) -> Truth:
+def tell(recording: Recording, form: Form, *, python: bool = False) -> Truth:
     """The rows that a trace of this recording holds.
 
     Args:
         recording: What was recorded.
-        clock: The clock that it is written with; whole microseconds lose the rest.
+        form: The form that it is read from. Its clock decides what remains of times; a bare list of
+            relative times has lost their base, so that they count from it; an ``event-list`` holds
+            nothing of the host rows but their names and times.
         python: Whether Python frames are among the host rows.
     """
-    text = ClockText(clock=clock, keeps_zeros=True, origin_ns=0)
+    if form.layout == "event-list":
+        return _tell_event_list(recording)
+    base = base_ns(recording.start_ns)
+    lost = base if form.layout == "bare-list" and form.clock == "relative" else 0
+    text = ClockText(clock=form.clock, keeps_zeros=True, origin_ns=lost)
     spans = sorted(
         (
             span
@@ -125,11 +133,11 @@ def tell(recording: Recording, *, clock: Clock = "relative", python: bool = Fals
             if span.category in HOST_KIND and (python or span.category != "python_function")
         ),
         key=lambda span: (
-            text.kept(span.start_ns),
-            text.kept(span.start_ns) - text.kept(span.end_ns),
+            text.read(span.start_ns),
+            text.read(span.start_ns) - text.read(span.end_ns),
         ),
     )
-    times = [(text.kept(span.start_ns), text.kept(span.end_ns)) for span in spans]
+    times = [(text.read(span.start_ns), text.read(span.end_ns)) for span in spans]
     host = _host_rows(spans, times)
     device = sorted(
         (_device_row(span, host, text) for span in recording.spans if span.category in DEVICE_KIND),
@@ -143,13 +151,29 @@ def tell(recording: Recording, *, clock: Clock = "relative", python: bool = Fals
     return Truth(tuple(host), tuple(device), _memory_rows(recording, text), tuple(steps))
 
 
+def _tell_event_list(recording: Recording) -> Truth:
+    """Times count from the start of the window; operators and annotations alone are left."""
+    text = ClockText(clock="relative", keeps_zeros=True, origin_ns=recording.start_ns)
+    spans = sorted(
+        (
+            Span(span.category, span.name, span.pid, span.tid, span.start_ns, span.end_ns)
+            for span in recording.spans
+            if span.category in ("cpu_op", "user_annotation")
+        ),
+        key=lambda span: (span.start_ns, -span.end_ns),
+    )
+    times = [(text.read(span.start_ns), text.read(span.end_ns)) for span in spans]
+    return Truth(tuple(_host_rows(spans, times)), (), (), ())
+
+
 def _host_rows(spans: list[Span], times: list[tuple[int, int]]) -> list[HostRow]:
     parents: list[int | None] = []
     depths: list[int] = []
     own = [end - start for start, end in times]
-    still_open: dict[tuple[int, int], list[int]] = {}
+    still_open: dict[tuple[int, int, bool], list[int]] = {}
     for row, (span, (start, end)) in enumerate(zip(spans, times, strict=True)):
-        around = still_open.setdefault((span.pid, span.tid), [])
+        apart = span.category in NEST_APART
+        around = still_open.setdefault((span.pid, span.tid, apart), [])
         around[:] = [
             other for other in around if times[other][1] > start or times[other] == (start, start)
         ]
@@ -210,8 +234,8 @@ def _device_row(span: Span, host: list[HostRow], text: ClockText) -> DeviceRow:
         name=span.name,
         device=_whole(args, "device", span.pid),
         stream=_whole(args, "stream", NO_STREAM),
-        start_ns=text.kept(span.start_ns),
-        end_ns=text.kept(span.end_ns),
+        start_ns=text.read(span.start_ns),
+        end_ns=text.read(span.end_ns),
         correlation=correlation,
         launch=launch,
         operator=_operator_around(launch, host),
@@ -259,7 +283,7 @@ def _is_pageable(span: Span) -> bool | None:
 def _memory_rows(recording: Recording, text: ClockText) -> tuple[MemoryRow, ...]:
     rows = [
         MemoryRow(
-            time_ns=text.kept(event.time_ns),
+            time_ns=text.read(event.time_ns),
             device_type=_whole(event.args, "Device Type", 0),
             device_id=_whole(event.args, "Device Id", -1),
             bytes=_whole(event.args, "Bytes", 0),
@@ -287,8 +311,8 @@ def _text(args: Mapping[str, object], key: str) -> str | None:
 
 
 def _json(args: Mapping[str, object], key: str) -> str | None:
-    """A list as JSON without blanks, since layouts differ in them."""
-    return json.dumps(args[key], separators=(",", ":")) if key in args else None
+    """A list as JSON text, spelt in one way whatever the layout."""
+    return json.dumps(args[key]) if key in args else None
 
 
 def _product(args: Mapping[str, object], key: str) -> int | None:

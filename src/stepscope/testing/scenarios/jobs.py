@@ -10,6 +10,8 @@ from stepscope.testing.models import A100
 from stepscope.testing.scenarios.base import MATMUL, MS, STEPS, US, Scenario
 
 GRADIENTS = 25_000_000
+JOIN_NS = 100 * US
+"""From the end of the last rank's backward pass until all ranks have joined."""
 
 
 def _job(extra_ms: tuple[int, ...], transfer_ms: int) -> tuple[TraceBuilder, ...]:
@@ -43,10 +45,9 @@ def _compute(trace: TraceBuilder, extra_ms: int) -> int:
 
 def _reduce(trace: TraceBuilder, transfer_ms: int, last_ns: int) -> None:
     """All-reduce, which ends on every rank once the last has joined and the data has moved."""
+    end = last_ns + JOIN_NS + transfer_ms * MS
     with trace.backward():
-        trace.collective(
-            "allreduce", GRADIENTS, transfer_ms * MS, until_ns=last_ns + transfer_ms * MS
-        )
+        trace.collective("allreduce", GRADIENTS, transfer_ms * MS, until_ns=end)
     trace.wait_for_communication()
     with trace.optimizer():
         trace.launch(MATMUL, 1 * MS)
