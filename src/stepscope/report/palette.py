@@ -84,3 +84,18 @@ def overview(name: str) -> str:
 def kind(name: str) -> str:
     """The colour of a kind of bar in the timeline."""
     return KINDS.get(name, GREY)
+
+
+SHADES: Final = 3
+"""Bars of one kind in the timeline take turns in so many shades, so that neighbours can be told apart."""
+
+
+def shades(colour: str) -> tuple[str, ...]:
+    """A colour as it is, a little lighter and a little darker."""
+    return colour, _mixed(colour, 255, 0.22), _mixed(colour, 0, 0.12)
+
+
+def _mixed(colour: str, other: int, weight: float) -> str:
+    """``#rrggbb`` with some white (255) or black (0) in it."""
+    channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(c + (other - c) * weight):02x}" for c in channels)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.table import Table
 
+from stepscope.report.chosen import chosen_ranks
 from stepscope.report.sentences import has_device, step_whole
 from stepscope.report.words import part_word
 from stepscope.units import format_frac, format_ms, format_value
@@ -23,7 +24,7 @@ def ranks_section(report: Report, look: Look) -> list[RenderableType]:
     """One line a rank; of many ranks those that findings name, then the slowest."""
     if len(report.ranks) < 2:
         return []
-    shown = chosen(report)
+    shown = chosen_ranks(report, MOST_RANKS)
     more = len(report.ranks) - len(shown)
     heading = look.say("Ranks")
     heading.stylize("bold underline" if look.is_rich else "")
@@ -39,14 +40,6 @@ def ranks_section(report: Report, look: Look) -> list[RenderableType]:
     for rank in shown:
         table.add_row(*_cells(rank, look))
     return [heading, table]
-
-
-def chosen(report: Report, most: int = MOST_RANKS) -> tuple[RankReport, ...]:
-    """Up to ``most`` ranks in their order: those that findings name, then the slowest by median."""
-    named = {finding.rank for finding in report.findings if finding.rank is not None}
-    order = sorted(report.ranks, key=lambda rank: (rank.rank not in named, -rank.steps.median_ms))
-    keep = {id(rank) for rank in order[:most]}
-    return tuple(rank for rank in report.ranks if id(rank) in keep)
 
 
 def _cells(rank: RankReport, look: Look) -> list[RenderableType]:

@@ -1,0 +1,106 @@
+"""The page: templates filled, scripts and style put in, nothing left to load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from stepscope.report import palette, sentences
+from stepscope.report.foreign import printable, printable_lines
+from stepscope.report.html import assets
+from stepscope.report.whole import write_whole
+from stepscope.report.words import REGIMES
+from stepscope.units import format_bytes, format_frac, format_ms, format_value
+
+if TYPE_CHECKING:
+    import os
+
+    from stepscope.schema.report import Report
+
+ROWS: Final = 25
+"""Rows of a long table that are shown before the reader asks for all."""
+
+
+def write(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write a report as one HTML file.
+
+    Raises:
+        InputError: The path cannot be written.
+    """
+    write_whole(Path(path), render(report).encode("utf-8"))
+
+
+def render(report: Report) -> str:
+    """A report as the text of one HTML file."""
+    # Only here, because charts import bokeh, which takes half a second.
+    from stepscope.report.html.view import page_view  # noqa: PLC0415
+
+    view = page_view(report)
+    bokeh, script = assets.bokeh_script(), assets.page_script()
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            view=view,
+            report=report,
+            policy=assets.policy(bokeh, script),
+            style=assets.style(),
+            bokeh=bokeh,
+            script=script,
+            rows=ROWS,
+        )
+    )
+
+
+def _environment() -> Environment:
+    """Jinja with autoescape on; every text passes ``printable`` on its way into the page."""
+    environment = Environment(
+        loader=PackageLoader("stepscope.report.html", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    environment.filters |= {
+        "ms": format_ms,
+        "frac": format_frac,
+        "bytes": lambda count: format_value(count, "bytes"),
+        "value": format_value,
+        "lines": lambda text: printable_lines(text.strip("\n")).split("\n"),
+        "data": assets.data,
+        "percent": lambda frac: f"{max(frac, 0.0) * 100:.4f}%",
+        "capitalize_first": lambda text: text[:1].upper() + text[1:],
+        "key": lambda number: "" if number is None else f"{number:.9g}",
+    }
+    environment.globals |= {
+        "part_colour": palette.part,
+        "overview_colour": palette.overview,
+        "kind_colours": palette.KINDS,
+        "regimes": REGIMES,
+        "gain_sentence": sentences.gain_sentence,
+        "recording_sentence": sentences.recording_sentence,
+        "rank_name": sentences.rank_name,
+        "base_step_ms": sentences.base_step_ms,
+        "growth": _growth,
+    }
+    return environment
+
+
+def _growth(per_step: float | None) -> str:
+    """Growth of memory per step, with its sign."""
+    if per_step is None:
+        return "not measured"
+    return f"{'+' if per_step > 0 else ''}{format_bytes(per_step)}"
+
+
+def _shown(value: object) -> object:
+    """What stands in the page for a value: nothing hidden, nothing that reads ``None``."""
+    if value is None:
+        return "not measured"
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(value)
+    return value
