@@ -59,9 +59,24 @@ def test_the_error_tree_is_drawn_as_it_is():
     assert drawn == actual
 
 
+def settings():
+    return tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_every_dependency_has_its_reason():
+    table = (
+        (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Dependencies")[2]
+    )
+    first_cells = [row.split("|")[1] for row in table.splitlines() if row.startswith("|")]
+    explained = {name.strip() for cell in first_cells for name in cell.split(",")}
+    project = settings()["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {re.split(r"[^\w-]", requirement)[0] for requirement in needed}
+    assert {name for name in names if not name.startswith(("stepscope", "types-"))} <= explained
+
+
 def test_every_package_has_its_layer():
-    settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
-    contract = settings["tool"]["importlinter"]["contracts"][0]
+    contract = settings()["tool"]["importlinter"]["contracts"][0]
     layered = {name.strip() for row in contract["layers"] for name in row.split("|")}
     rooms = {
         path.stem
