@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from stepscope.analysis.base import Analysis
+from stepscope.trace import call_names
 from stepscope.trace import intervals as iv
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Communication:
         exposed_ns: What of it no other kernel covers.
         hidden_ns: The rest.
         collectives: By name, group and type, longest first.
-        calls: Start and end of every communication kernel in order, shape ``(n, 2)``, ns.
+        calls: Start and end of every communication kernel in order, shape ``(n, 2)``, ns; of the
+            host's own collectives where the device has none.
         call_names: What each of them is, so that ranks can be compared call by call.
     """
 
@@ -71,13 +73,18 @@ def run(trace: Trace) -> Communication:
         spent=pl.col("end_ns") - pl.col("start_ns"),
     )
     named = calls.select(pl.concat_str("what", pl.col("group_name").fill_null(""), separator="@"))
+    listed, names = calls, named.to_series()
+    if calls.is_empty():
+        host = trace.host
+        listed = host.filter(call_names.matching(host, call_names.HOST_TRANSFER, call_names.RANGES))
+        names = listed["name"].cast(pl.String)
     return Communication(
         total_ns=iv.total(both),
         exposed_ns=iv.total(exposed),
         hidden_ns=iv.total(both) - iv.total(exposed),
         collectives=_collectives(calls),
-        calls=iv.pairs(calls["start_ns"].to_numpy(), calls["end_ns"].to_numpy()),
-        call_names=tuple(named.to_series().to_list()),
+        calls=iv.pairs(listed["start_ns"].to_numpy(), listed["end_ns"].to_numpy()),
+        call_names=tuple(names.to_list()),
     )
 
 

@@ -34,7 +34,8 @@ class Copies:
         bandwidth_gb_s: Bytes over duration of those that recorded bytes, in 1e9 bytes a second;
             ``None`` where not recorded and where the value is above what the hardware can do.
         is_refused: Whether the bandwidth was above what the hardware can do.
-        in_steps_ns: Their time inside the steady steps or windows, as a union.
+        exposed_ns: Time of steady steps (windows) in which these copies, or the calls that launch
+            them, ran and no kernel did: host memory that is pageable is first copied by the host.
     """
 
     direction: str
@@ -44,7 +45,7 @@ class Copies:
     bytes: int | None
     bandwidth_gb_s: float | None
     is_refused: bool
-    in_steps_ns: int
+    exposed_ns: int
 
 
 def run(trace: Trace) -> tuple[Copies, ...]:
@@ -55,14 +56,15 @@ def run(trace: Trace) -> tuple[Copies, ...]:
         spent=pl.col("end_ns") - pl.col("start_ns"),
     )
     scope = scope_of(trace)
-    steady = scope.bounds[scope.is_steady]
+    kernels = device.get_column("kind").cast(pl.String).is_in(["kernel", "accelerator"])
+    free = iv.subtract(iv.union(scope.bounds[scope.is_steady]), iv.of(device.filter(kernels)))
     groups = copies.group_by("direction", "is_pageable", maintain_order=True)
-    rows = [_row(str(key[0]), key[1], group, trace, steady) for key, group in groups]
+    rows = [_row(str(key[0]), key[1], group, trace, free) for key, group in groups]
     return tuple(sorted(rows, key=lambda row: (-row.total_ns, row.direction, row.memory or "")))
 
 
 def _row(
-    direction: str, is_pageable: object, group: pl.DataFrame, trace: Trace, steady: Ints
+    direction: str, is_pageable: object, group: pl.DataFrame, trace: Trace, free: Ints
 ) -> Copies:
     crosses = direction in ("HtoD", "DtoH")
     memory = {True: "pageable", False: "pinned"}.get(bool(is_pageable)) if crosses else "device"
@@ -82,8 +84,14 @@ def _row(
         bytes=int(known.sum()) if len(known) else None,
         bandwidth_gb_s=None if refused else bandwidth,
         is_refused=refused,
-        in_steps_ns=int(iv.measure(iv.of(group), steady).sum()),
+        exposed_ns=_exposed(group, trace.host, free),
     )
+
+
+def _exposed(group: pl.DataFrame, host: pl.DataFrame, free: Ints) -> int:
+    launch = group["launch"].drop_nulls().to_numpy()
+    calls = iv.pairs(host["start_ns"].to_numpy()[launch], host["end_ns"].to_numpy()[launch])
+    return iv.total(iv.intersect(iv.union(iv.of(group), calls), free))
 
 
 def _host_ceiling(devices: tuple[Device, ...]) -> float:

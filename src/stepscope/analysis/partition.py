@@ -12,9 +12,10 @@ from stepscope.analysis.base import Analysis
 from stepscope.schema.report import DEVICE_PARTS, HOST_PARTS
 from stepscope.trace import call_names
 from stepscope.trace import intervals as iv
-from stepscope.trace.idle import idle_of, of_profiler
+from stepscope.trace.idle import blocking_calls, idle_of, of_profiler
 from stepscope.trace.scope import scope_of, windows_of
 from stepscope.trace.training_thread import training_thread
+from stepscope.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from stepscope.trace.intervals import Bools, Ints
@@ -89,10 +90,20 @@ def _device_covers(trace: Trace) -> list[tuple[str, Ints]]:
         ("allocator", iv.of(host.filter(allocates))),
         ("sync", idle.refills),
         # The host had launched the next work in time: what the device did then is not recorded.
-        ("unknown", iv.union(idle.gaps[idle.is_queued])),
+        ("unknown", iv.union(idle.gaps[idle.is_queued], _waiting_for_nothing(trace, idle.refills))),
         ("other_rank", _waiting_for_ranks(trace)),
         ("host", _host_at_work(trace)),
     ]
+
+
+def _waiting_for_nothing(trace: Trace, refills: Ints) -> Ints:
+    """Blocking calls of a millisecond and more outside the refills.
+
+    The host waits for the device there; where the device shows no work, that work was not recorded.
+    """
+    calls = trace.host.filter(blocking_calls(trace))
+    calls = calls.filter(calls["end_ns"] - calls["start_ns"] >= NS_PER_MS)
+    return iv.subtract(iv.of(calls), refills)
 
 
 def _waiting_for_ranks(trace: Trace) -> Ints:
@@ -104,8 +115,11 @@ def _waiting_for_ranks(trace: Trace) -> Ints:
     main = training_thread(host)
     if main is None or not len(transfers):
         return transfers
-    collective = call_names.matching(host, call_names.COLLECTIVE, call_names.RANGES)
-    works = main.rows(host) & call_names.operators(host) & ~collective
+    # The engine's own ranges only enclose: its hooks wait for collectives inside them.
+    encloses = call_names.matching(
+        host, f"{call_names.COLLECTIVE}|{call_names.ENGINE}", call_names.RANGES
+    )
+    works = main.rows(host) & call_names.operators(host) & ~encloses
     return iv.subtract(transfers, iv.of(host.filter(works)))
 
 

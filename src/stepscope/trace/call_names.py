@@ -66,6 +66,9 @@ HOST_TRANSFER = r"^(gloo|mpi|ucc):"
 BACKWARD = r"^autograd::engine::evaluate_function|Backward\d*$|^torch::autograd::|^## backward ##$"
 """The backward pass."""
 
+ENGINE = r"^autograd::engine::|^torch::autograd::|^[A-Z]\w*Backward\d*$"
+"""Ranges of the autograd engine, which hold the operators and hooks that do the work."""
+
 OPTIMIZER = r"^Optimizer\.|^## (optimizer|zero_grad) ##$"
 """The optimizer's step and its zeroing of gradients."""
 
@@ -91,9 +94,7 @@ def matching(frame: pl.DataFrame, pattern: str, kinds: tuple[str, ...]) -> Bools
 
 def of_kind(frame: pl.DataFrame, *kinds: str) -> Bools:
     """For each row, whether its kind is one of those given."""
-    return np.asarray(
-        frame.get_column("kind").is_in(kinds).to_numpy(), dtype=np.bool_
-    )
+    return np.asarray(frame.get_column("kind").is_in(kinds).to_numpy(), dtype=np.bool_)
 
 
 def operators(frame: pl.DataFrame) -> Bools:
