@@ -1,0 +1,99 @@
+"""``stepscope profile``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from stepscope.errors import OptionError
+
+if TYPE_CHECKING:
+    from stepscope.record.script import Script
+
+NAME = "profile"
+HELP = "run a training script, record a few of its steps, and say what limits them"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    # An abbreviation of ours could be an argument of the script's.
+    parser.allow_abbrev = False
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.usage = "stepscope profile [options] (SCRIPT | -m MODULE) [arguments of the script ...]"
+    parser.description = (
+        "Runs the script as python itself would, without any change to it, and watches it from inside:\n"
+        "steps are found by themselves, some are timed as they are, then a few are recorded with\n"
+        "PyTorch's profiler. When the script has ended, the run is analysed and the diagnosis printed\n"
+        "on stderr. The script's exit status and its standard output stay its own."
+    )
+    parser.epilog = (
+        "examples:\n"
+        "  stepscope profile train.py --epochs 2\n"
+        "  stepscope profile --stop train.py             end the script once enough is recorded\n"
+        "  stepscope profile --out runs/a -m my.trainer --config c.yaml\n"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder to write; default: stepscope-runs/<script>-<time>"
+    )
+    parser.add_argument(
+        "--stop",
+        action="store_true",
+        help="end the script, with status 0, once its steps are recorded",
+    )
+    parser.add_argument(
+        "--warmup",
+        type=_count,
+        metavar="N",
+        help="steps to leave out first; default: until they settle",
+    )
+    parser.add_argument(
+        "--clean",
+        type=_positive,
+        metavar="N",
+        help="steps to time without the profiler; default: up to 10",
+    )
+    parser.add_argument(
+        "--active",
+        type=_positive,
+        metavar="N",
+        help="steps to record; default: 2 to 20, by their length",
+    )
+    parser.add_argument(
+        "--no-analyze", action="store_true", help="record only; see stepscope analyze DIR"
+    )
+    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the script; the exit status is the script's own."""
+    from stepscope.record.launch import Launch, launch
+    from stepscope.record.plan import Plan
+
+    plan = Plan(warmup=args.warmup, clean=args.clean, active=args.active, stop=args.stop)
+    request = Launch(script=_script(args), plan=plan, out=args.out, analyze=not args.no_analyze)
+    return launch(request).status
+
+
+def _script(args: argparse.Namespace) -> Script:
+    from stepscope.record.script import Script
+
+    # What follows a bare "--" of the script's own arguments lands in the second list.
+    words = [*(args.module or []), *args.command]
+    if not words:
+        raise OptionError("give a script, or -m and a module, to profile")
+    return Script(words[0], is_module=args.module is not None, arguments=tuple(words[1:]))
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return number
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number

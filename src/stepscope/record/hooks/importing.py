@@ -1,0 +1,71 @@
+"""Waits for the script to import torch, so that the script is the first to do so."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+
+class ImportHook(importlib.abc.MetaPathFinder):
+    """Calls back once, right after the module has been imported for the first time.
+
+    Args:
+        name: Top-level module to wait for.
+        then: What to call; called at once when the module is there already.
+    """
+
+    def __init__(self, name: str, then: Callable[[], None]) -> None:
+        self._name = name
+        self._then = then
+        self._is_asking = False
+
+    def install(self) -> None:
+        """Begin to wait."""
+        if self._name in sys.modules:
+            self._then()
+        else:
+            sys.meta_path.insert(0, self)
+
+    def remove(self) -> None:
+        """Stop waiting."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        """Python's question for a module: the usual answer, with our callback behind its execution.
+
+        Scripts ask without importing too, so waiting goes on until the module is executed.
+        """
+        if fullname != self._name or self._is_asking:
+            return None
+        self._is_asking = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._is_asking = False
+        loader = spec.loader if spec is not None else None
+        if loader is None or not hasattr(loader, "exec_module"):
+            return None
+        execute = loader.exec_module
+
+        def execute_then_call(module: ModuleType) -> None:
+            # The loader stays the module's own for good, so it gets its own method back first.
+            del loader.exec_module
+            self.remove()
+            execute(module)
+            self._then()
+
+        loader.exec_module = execute_then_call  # type: ignore[method-assign]
+        return spec

@@ -1,0 +1,122 @@
+"""Writes the run folder while training runs."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from time import perf_counter_ns, time_ns
+
+from stepscope._version import __version__
+from stepscope.schema import run_folder as layout
+from stepscope.schema.run_folder import Manifest, RankRecording, StepKind, StepRow
+from stepscope.units import NS_PER_S
+
+FLUSH_NS = NS_PER_S
+"""Step times reach the disk at least so often, so that a killed run loses no more."""
+
+MOST_ROWS = 100_000
+"""From then on the steps between two writes share one row."""
+
+
+class Journal:
+    """The writer of one rank's part of a run folder, and of its manifest.
+
+    Args:
+        folder: The run folder, which exists.
+        command: The script and its arguments.
+        rank: This process's rank.
+
+    Raises:
+        OSError: The folder cannot be written to.
+    """
+
+    def __init__(self, folder: Path, command: tuple[str, ...], rank: int) -> None:
+        self._folder = folder
+        self.rank_folder = folder / layout.rank_folder_name(rank)
+        self.rank_folder.mkdir(exist_ok=True)
+        self._owns_manifest = rank == 0
+        self._begin_ns = perf_counter_ns()
+        self._manifest = _manifest(command)
+        self._rows: list[tuple[int, StepKind, int, int, int]] = []
+        self._written = 0
+        self._flushed_ns = self._begin_ns
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+        self._steps_fd = os.open(self.rank_folder / layout.STEPS_NAME, flags, 0o666)
+        os.write(self._steps_fd, layout.STEPS_HEADER.encode())
+        self._write_manifest()
+
+    def step(
+        self, number: int, kind: StepKind, start_ns: int, duration_ns: int, wait_ns: int
+    ) -> None:
+        """Note a whole step; reaches the disk within about a second."""
+        self._rows.append((number, kind, start_ns, duration_ns, wait_ns))
+        if start_ns + duration_ns - self._flushed_ns >= FLUSH_NS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the steps noted so far."""
+        self._flushed_ns = perf_counter_ns()
+        rows = [StepRow(*row) for row in self._rows]
+        self._rows.clear()
+        if self._written > MOST_ROWS:
+            rows = _merged(rows)
+        self._written += len(rows)
+        if rows:
+            os.write(self._steps_fd, "".join(row.line() for row in rows).encode())
+
+    def recording(self, document: RankRecording) -> None:
+        """Replace the rank's measurements."""
+        layout.write_document(self.rank_folder / layout.RECORDING_NAME, document)
+
+    def finish(self, exit_status: int | None) -> None:
+        """The script has ended."""
+        self.flush()
+        os.close(self._steps_fd)
+        self._manifest = replace(
+            self._manifest,
+            state="finished",
+            exit_status=exit_status,
+            wall_ns=perf_counter_ns() - self._begin_ns,
+        )
+        self._write_manifest()
+
+    def _write_manifest(self) -> None:
+        if self._owns_manifest:
+            layout.write_document(self._folder / layout.MANIFEST_NAME, self._manifest)
+
+
+def _manifest(command: tuple[str, ...]) -> Manifest:
+    now = time_ns()
+    return Manifest(
+        stepscope_version=__version__,
+        command=command,
+        directory=str(Path.cwd()),
+        python=platform.python_version(),
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        started=datetime.fromtimestamp(now / NS_PER_S, timezone.utc)
+        .astimezone()
+        .isoformat("T", "seconds"),
+        started_ns=now,
+    )
+
+
+def _merged(rows: list[StepRow]) -> list[StepRow]:
+    """Neighbours of one kind as one row."""
+    merged: list[StepRow] = []
+    for row in rows:
+        if merged and merged[-1].kind == row.kind:
+            last = merged[-1]
+            merged[-1] = replace(
+                last,
+                duration_ns=last.duration_ns + row.duration_ns,
+                loader_wait_ns=last.loader_wait_ns + row.loader_wait_ns,
+                count=last.count + row.count,
+            )
+        else:
+            merged.append(row)
+    return merged

@@ -1,0 +1,60 @@
+"""What a reader of the run must know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stepscope.schema.report import Notice
+
+if TYPE_CHECKING:
+    from stepscope.schema.run_folder import StepOrigin, WindowRecord
+
+
+class Notices:
+    """Collects notices, one per code, with how often each came up."""
+
+    def __init__(self) -> None:
+        self._notices: dict[str, Notice] = {}
+
+    def note(self, code: str, text: str) -> None:
+        """Add one; the text of the first of its code stays."""
+        known = self._notices.get(code)
+        count = known.count + 1 if known is not None else 1
+        self._notices[code] = Notice(code=code, count=count, text=known.text if known else text)
+
+    def all(self) -> tuple[Notice, ...]:
+        """All of them, in the order in which they came up first."""
+        return tuple(self._notices.values())
+
+    def conclude(
+        self,
+        *,
+        has_torch: bool,
+        source: StepOrigin,
+        steps_seen: int,
+        windows: tuple[WindowRecord, ...],
+        settled: bool,
+    ) -> None:
+        """Say at the end what the recording lacks."""
+        traced = [window for window in windows if window.trace is not None]
+        if not has_torch:
+            self.note("torch-not-imported", "the script never imported torch in this process")
+        elif source == "none":
+            self.note(
+                "no-steps",
+                "no optimizer stepped and no DataLoader was read in this process, so there were no steps to find",
+            )
+        elif not traced and "profiler-in-use" not in self._notices:
+            self.note(
+                "ended-before-window",
+                f"the script ended after {steps_seen} whole steps, before a profiler window could be recorded",
+            )
+        if traced and traced[-1].kind == "early":
+            self.note(
+                "early-window",
+                "the script ended before its steps had settled, so the window is one of its first steps",
+            )
+        elif traced and traced[-1].kind == "steady" and not settled:
+            self.note("not-settled", "the steps had not settled when the profiler window opened")
+        if traced and traced[-1].cut:
+            self.note("window-cut", f"the profiler window ended early: {traced[-1].cut}")

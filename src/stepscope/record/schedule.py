@@ -1,0 +1,171 @@
+"""When to wait, when to time clean steps and when to have the profiler run."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from statistics import median
+from typing import TYPE_CHECKING
+
+from stepscope.record import plan as limits
+
+if TYPE_CHECKING:
+    from stepscope.record.plan import Plan
+    from stepscope.schema.run_folder import StepKind
+
+
+class Action(Enum):
+    """What to do at a step boundary."""
+
+    NOTHING = auto()
+    PREPARE = auto()
+    OPEN_EARLY = auto()
+    OPEN = auto()
+    CLOSE = auto()
+
+
+class Phase(Enum):
+    """What the step that runs now is for."""
+
+    WARMUP = auto()
+    CLEAN = auto()
+    PREPARING = auto()
+    EARLY = auto()
+    STEADY = auto()
+    AFTER = auto()
+
+
+class Schedule:
+    """Decides from the lengths of the steps alone; knows nothing of PyTorch.
+
+    First a short early window, so that a run of six steps leaves a trace. Then, once steps have
+    settled, clean steps and the window that counts.
+
+    Args:
+        plan: What the user asked for.
+
+    Attributes:
+        warms_profiler: Whether a window is prepared one step ahead, as it takes to attach to a device.
+        settled: Whether steps had settled when timing began; ``False`` also before that.
+        is_done: Whether the window that counts is closed.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.warms_profiler = False
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all steps: those that follow are of another kind. Windows are taken anew."""
+        self._clean_ns: list[int] = []
+        self._early_clean_ns: list[int] = []
+        self.settled = False
+        self.is_done = False
+        self._phase = Phase.WARMUP
+        self._seen: list[int] = []
+        self._waited_ns = 0
+        self._left = 0
+        self._later = 0
+        self._least_warmup = 0
+        self._early_pending = True
+
+    def expect_buffered(self, steps: int) -> None:
+        """Leave out at least so many steps, because loader workers had worked ahead for them."""
+        self._least_warmup = max(self._least_warmup, min(steps, limits.PATIENCE_STEPS))
+
+    @property
+    def kind(self) -> StepKind:
+        """What the step that has just ended was for."""
+        if self.in_window:
+            return "profiled"
+        if self._phase is Phase.CLEAN:
+            return "clean"
+        return "later" if self._phase is Phase.AFTER else "warmup"
+
+    def after_step(self, duration_ns: int) -> Action:
+        """Take in a whole step; what to do at the boundary that ends it."""
+        if self.in_window:
+            return self._in_window()
+        if self._phase is Phase.PREPARING:
+            self._phase = Phase.STEADY
+            return Action.OPEN
+        if self._phase is Phase.AFTER:
+            if self._later and self._later <= limits.CLEAN_LATER:
+                self._clean_ns.append(duration_ns)
+            self._later += 1
+            return Action.NOTHING
+        self._seen.append(duration_ns)
+        self._waited_ns += duration_ns
+        if self._phase is Phase.WARMUP:
+            return self._in_warmup()
+        return self._in_clean(duration_ns)
+
+    def postpone(self) -> None:
+        """The profiler is taken by somebody else: go on timing, and try again after the next step."""
+        self._phase = Phase.WARMUP if self._phase is Phase.EARLY else Phase.CLEAN
+
+    def window_cut(self, *, whole_steps: int) -> None:
+        """The window had to be closed before its time; with a whole step in it, it counts all the same."""
+        if whole_steps == 0:
+            self.postpone()
+            return
+        self._left = 1
+        self._in_window()
+
+    @property
+    def clean_ns(self) -> list[int]:
+        """Durations of the clean steps: those around the window that counts, else those before the early one."""
+        return self._clean_ns or self._early_clean_ns
+
+    @property
+    def in_window(self) -> bool:
+        """Whether the profiler runs in the present step."""
+        return self._phase in (Phase.EARLY, Phase.STEADY)
+
+    def _in_window(self) -> Action:
+        self._left -= 1
+        if self._left > 0:
+            return Action.NOTHING
+        if self._phase is Phase.STEADY:
+            self._phase, self.is_done = Phase.AFTER, True
+        else:
+            self._phase, self._early_pending = Phase.WARMUP, False
+        return Action.CLOSE
+
+    def _in_warmup(self) -> Action:
+        step_ns = median(self._seen[-6:])
+        least = max(self._least_warmup, self._plan.warmup_for(step_ns))
+        early_at = limits.EARLY_WARMUP + limits.EARLY_CLEAN
+        if self._early_pending and len(self._seen) >= early_at:
+            if least + self._plan.clean_for(step_ns) > early_at + limits.EARLY_ACTIVE:
+                self._phase, self._left = Phase.EARLY, limits.EARLY_ACTIVE
+                self._early_clean_ns = self._seen[-limits.EARLY_CLEAN :]
+                return Action.OPEN_EARLY
+            self._early_pending = False
+        if len(self._seen) >= least and self._has_settled():
+            self._phase = Phase.CLEAN
+        return Action.NOTHING
+
+    def _has_settled(self) -> bool:
+        if self._plan.warmup is not None:
+            self.settled = True
+            return True
+        if len(self._seen) >= 6:
+            before, last = median(self._seen[-6:-3]), median(self._seen[-3:])
+            self.settled = abs(last - before) <= limits.SETTLED_FRAC * before
+        return (
+            self.settled
+            or len(self._seen) >= limits.PATIENCE_STEPS
+            or self._waited_ns >= limits.PATIENCE_NS
+        )
+
+    def _in_clean(self, duration_ns: int) -> Action:
+        self._clean_ns.append(duration_ns)
+        step_ns = median(self._clean_ns)
+        if len(self._clean_ns) < self._plan.clean_for(step_ns):
+            return Action.NOTHING
+        self._left = self._plan.active_for(step_ns)
+        if self.warms_profiler:
+            self._phase = Phase.PREPARING
+            return Action.PREPARE
+        self._phase = Phase.STEADY
+        return Action.OPEN

@@ -1,0 +1,36 @@
+"""What stepscope says when the script has ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stepscope.units import format_frac, format_ms, ns_to_ms
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stepscope.schema.run_folder import RankRecording
+
+
+def summary_of(recording: RankRecording, folder: Path) -> list[str]:
+    """A few sentences about what was recorded, and where it is."""
+    lines = [notice.text for notice in recording.notices]
+    window, clean = recording.window, recording.clean_step_ns
+    if window is not None:
+        last = window.first_step + len(window.steps_ns) - 1
+        lines.append(f"profiled steps {window.first_step} to {last}{_inflation(recording)}")
+    if clean is not None:
+        count = len(recording.clean_steps_ns)
+        lines.append(
+            f"{count} steps without the profiler took {format_ms(ns_to_ms(clean))} each (median)"
+        )
+    lines.append(f"run folder {folder}")
+    return lines
+
+
+def _inflation(recording: RankRecording) -> str:
+    inflation = recording.inflation_frac
+    if inflation is None:
+        return ""
+    word = "longer" if inflation >= 0 else "shorter"
+    return f", which took {format_frac(abs(inflation))} {word} than without the profiler"

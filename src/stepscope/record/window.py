@@ -1,0 +1,118 @@
+"""A profiler window: the profiler runs, and every step in it is marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepscope.schema.run_folder import WindowKind
+
+
+@dataclass(slots=True)
+class FinishedWindow:
+    """A window whose profiler has stopped, before its trace is written.
+
+    Attributes:
+        profiler: The stopped ``torch.profiler.profile``.
+        kind: See ``WindowRecord``.
+        first_step: Number of its first step.
+        steps_ns: Durations of its whole steps.
+        prepare_ns, start_ns, stop_ns: Time that the profiler took in the training thread.
+        cut: Why it ended early; ``""`` when it did not.
+        dropped: Numbers of steps that only began, whose marks must not look like whole steps.
+    """
+
+    profiler: Any
+    kind: WindowKind
+    first_step: int
+    steps_ns: list[int] = field(default_factory=list)
+    prepare_ns: int = 0
+    start_ns: int = 0
+    stop_ns: int = 0
+    cut: str = ""
+    dropped: list[int] = field(default_factory=list)
+
+
+class Window:
+    """Drives one ``torch.profiler.profile``: operators, and kernels where there is a device.
+
+    Neither shapes nor stacks are recorded, so that the steps stay close to what they are without.
+    Steps are marked ``ProfilerStep#N`` as the profiler's own schedule would, but from the boundary
+    on which they really begin.
+
+    Args:
+        kind: See ``WindowRecord``.
+        first_step: Number of its first step.
+    """
+
+    def __init__(self, kind: WindowKind, first_step: int) -> None:
+        from torch.profiler import profile
+
+        self._profiler = profile(record_shapes=False, with_stack=False)
+        self._mark: Any = None
+        self._result = FinishedWindow(self._profiler, kind, first_step)
+        self._number = first_step
+        self._is_prepared = self._is_recording = False
+
+    def prepare(self) -> None:
+        """Attach to the devices, which may take long, while nothing is recorded yet."""
+        begin = perf_counter_ns()
+        self._profiler.prepare_trace()
+        self._is_prepared = True
+        self._result.prepare_ns = perf_counter_ns() - begin
+
+    def open(self, first_step: int) -> None:
+        """Begin to record, and mark the first step."""
+        if not self._is_prepared:
+            self.prepare()
+        begin = perf_counter_ns()
+        self._profiler.start_trace()
+        self._is_recording = True
+        self._result.start_ns = perf_counter_ns() - begin
+        self._result.first_step = self._number = first_step
+        self._begin_mark()
+
+    def next_step(self, duration_ns: int, *, begins_next: bool) -> None:
+        """A step has ended after so long; mark the next one if it begins at once."""
+        self._end_mark()
+        self._result.steps_ns.append(duration_ns)
+        self._number += 1
+        if begins_next:
+            self._begin_mark()
+
+    def begin_step(self) -> None:
+        """Mark a step that begins some time after the last one ended."""
+        if self._mark is None:
+            self._begin_mark()
+
+    def drop_step(self) -> None:
+        """What had begun as a step turned out to be none."""
+        if self._mark is not None:
+            self._result.dropped.append(self._number)
+            self._end_mark()
+            self._number += 1
+
+    def close(self, cut: str = "") -> FinishedWindow:
+        """Stop the profiler, which takes a while and waits for the devices."""
+        self.drop_step()
+        if not self._is_recording:
+            # What is only prepared can only be undone by starting it first.
+            self._profiler.start_trace()
+        begin = perf_counter_ns()
+        self._profiler.stop_trace()
+        self._result.stop_ns = perf_counter_ns() - begin
+        self._result.cut = cut
+        return self._result
+
+    def _begin_mark(self) -> None:
+        from torch.autograd.profiler import record_function
+
+        self._mark = record_function(f"ProfilerStep#{self._number}")
+        self._mark.__enter__()
+
+    def _end_mark(self) -> None:
+        if self._mark is not None:
+            self._mark.__exit__(None, None, None)
+            self._mark = None
