@@ -119,6 +119,7 @@ def test_many_findings_and_notices_are_cut_and_it_is_said():
 def test_what_was_not_measured_says_so():
     report = examples.input_bound()
     rank = report.ranks[0]
+    assert rank.gpu is not None
     gpu = replace(rank.gpu, busy_frac=None, tensor_core_frac=None)
     file = io.StringIO()
     print_report(replace(report, ranks=(replace(rank, gpu=gpu),)), file=file, width=80)

@@ -67,9 +67,6 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """Kinds of bars in the timeline."""
 
-DARK_KINDS: Final = frozenset({"kernel", "accelerator"})
-"""Kinds whose bars need white letters; on all others black has the better contrast."""
-
 
 def part(name: str) -> str:
     """The colour of a part of a step; a name that this version does not know is grey."""
@@ -93,6 +90,19 @@ SHADES: Final = 3
 def shades(colour: str) -> tuple[str, ...]:
     """A colour as it is, a little lighter and a little darker."""
     return colour, _mixed(colour, 255, 0.22), _mixed(colour, 0, 0.12)
+
+
+def ink(colour: str) -> str:
+    """Black or white, whichever has the better contrast on a colour (WCAG 2.2, relative luminance)."""
+    red, green, blue = (_linear(int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5))
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    # The contrasts (L + 0.05) / 0.05 with black and 1.05 / (L + 0.05) with white are equal at 0.179.
+    return "#000000" if luminance > 0.179 else "#ffffff"
+
+
+def _linear(channel: float) -> float:
+    """A channel of sRGB, 0 to 1, as linear light."""
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
 
 
 def _mixed(colour: str, other: int, weight: float) -> str:

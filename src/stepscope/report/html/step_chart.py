@@ -95,6 +95,8 @@ def step_chart(rank: RankReport) -> Figure:
         x_axis_label="step" if size == 1 else f"step (each bar is the mean of {size} steps)",
         y_axis_label="milliseconds",
         min_border_left=64,
+        background_fill_color=None,
+        border_fill_color=None,
     )
     segments = chart.quad(
         left="left",
@@ -120,6 +122,7 @@ def step_chart(rank: RankReport) -> Figure:
         )
     )
     chart.xgrid.visible = False
+    chart.yaxis.minor_tick_line_color = None
     chart.xaxis.minor_tick_line_color = None
     chart.xaxis.ticker = BasicTicker(min_interval=1, num_minor_ticks=0)
     chart.yaxis.formatter = NumeralTickFormatter(format="0,0[.]0")

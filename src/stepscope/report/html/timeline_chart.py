@@ -43,7 +43,7 @@ class Bars:
         names, short: The names in full, and as they stand inside the bars.
         kinds: Names of the kinds.
         colours: ``palette.SHADES`` colours for every kind, one kind after the other.
-        inks: The colour of letters for every kind.
+        inks: The colour of letters on each of ``colours``.
         name, kind: Position in ``names`` and ``kinds``, one per bar.
         start, length: Milliseconds, one per bar.
         row: Rows from the top, one per bar.
@@ -115,12 +115,13 @@ def _bars(lanes: list[tuple[Lane, tuple[Span, ...]]], tops: list[float]) -> Bars
     """The bars of all lanes in columns."""
     kinds = list(palette.KINDS)
     names: dict[str, int] = {}
+    colours = [colour for kind in kinds for colour in palette.shades(palette.kind(kind))]
     bars = Bars(
         names=[],
         short=[],
         kinds=kinds,
-        colours=[colour for kind in kinds for colour in palette.shades(palette.kind(kind))],
-        inks=["#ffffff" if kind in palette.DARK_KINDS else "#000000" for kind in kinds],
+        colours=colours,
+        inks=[palette.ink(colour) for colour in colours],
         name=[],
         kind=[],
         start=[],
@@ -161,6 +162,8 @@ def _figure(
         y_range=Range1d(start=bottom, end=-GAP / 2),
         x_axis_label="milliseconds after the start of the step",
         min_border_left=64,
+        background_fill_color=None,
+        border_fill_color=None,
     )
     names = ("left", "right", "top", "bottom", "color", "name", "kind", "length")
     rows = chart.quad(

@@ -209,7 +209,7 @@ def _tiles(report: Report, rank: RankReport) -> tuple[Tile, ...]:
     if gain is not None:
         word = "measured" if gain.basis == "experiment" else "predicted"
         value = f"{gain.low:.2f}x to {gain.high:.2f}x"
-        tiles.append(Tile("First gain", value, f"{word} speed-up of a step"))
+        tiles.append(Tile("Gain of change 1", value, f"{word} speed-up"))
     recording = report.recording
     if recording is not None and recording.inflation_frac is not None:
         value = format_frac(recording.inflation_frac)

@@ -10,11 +10,7 @@ function paint(chart) {
   const text = colour("--text");
   const muted = colour("--muted");
   const grid = colour("--grid");
-  chart.setv({
-    background_fill_alpha: 0,
-    border_fill_alpha: 0,
-    outline_line_color: grid,
-  });
+  chart.setv({ outline_line_color: grid });
   for (const axis of [...chart.below, ...chart.left]) {
     axis.setv({
       axis_line_color: muted,
@@ -31,18 +27,21 @@ function paint(chart) {
   }
 }
 
-function expand(bars) {
+function shade(bars, i) {
   const shades = bars.colours.length / bars.kinds.length;
+  return bars.kind[i] * shades + (bars.name[i] % shades);
+}
+
+function expand(bars) {
   const columns = { left: [], right: [], top: [], bottom: [], color: [], name: [], kind: [], length: [] };
   bars.name.forEach((name, i) => {
-    const kind = bars.kind[i];
     columns.left.push(bars.start[i]);
     columns.right.push(bars.start[i] + bars.length[i]);
     columns.top.push(bars.row[i] + 0.06);
     columns.bottom.push(bars.row[i] + 0.94);
-    columns.color.push(bars.colours[kind * shades + (name % shades)]);
+    columns.color.push(bars.colours[shade(bars, i)]);
     columns.name.push(bars.names[name]);
-    columns.kind.push(bars.kinds[kind]);
+    columns.kind.push(bars.kinds[bars.kind[i]]);
     columns.length.push(bars.text[i]);
   });
   return columns;
@@ -62,7 +61,7 @@ function label(chart, bars, source) {
     columns.x.push(left + 3 / pixels);
     columns.y.push(bars.row[i] + 0.5);
     columns.text.push(name.length > letters ? `${name.slice(0, letters - 1)}\u2026` : name);
-    columns.color.push(bars.inks[bars.kind[i]]);
+    columns.color.push(bars.inks[shade(bars, i)]);
   }
   source.data = columns;
 }
