@@ -1,4 +1,15 @@
-"""``stepscope profile``."""
+"""Run a training script, record a few of its steps, and say what limits them.
+
+  stepscope profile train.py --epochs 2
+  stepscope profile --stop train.py             end the script once enough is recorded
+  stepscope profile --out runs/a -m my.trainer --config c.yaml
+
+The script runs as python itself would run it, without any change. Its steps are found by
+themselves, from its optimizers and DataLoaders. Some are timed as they are; then a few are
+recorded with PyTorch's profiler, and the script goes on. When it has ended, the run is analysed
+and the diagnosis printed on stderr; report.html is in the run folder. The script's standard
+output and its exit status stay its own. What follows the script belongs to the script.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     # An abbreviation of ours could be an argument of the script's.
     parser.allow_abbrev = False
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.usage = "stepscope profile [options] (SCRIPT | -m MODULE) [arguments of the script ...]"
-    parser.description = (
-        "Runs the script as python itself would, without any change to it, and watches it from inside:\n"
-        "steps are found by themselves, some are timed as they are, then a few are recorded with\n"
-        "PyTorch's profiler. When the script has ended, the run is analysed and the diagnosis printed\n"
-        "on stderr. The script's exit status and its standard output stay its own."
-    )
-    parser.epilog = (
-        "examples:\n"
-        "  stepscope profile train.py --epochs 2\n"
-        "  stepscope profile --stop train.py             end the script once enough is recorded\n"
-        "  stepscope profile --out runs/a -m my.trainer --config c.yaml\n"
-    )
     parser.add_argument(
         "--out", metavar="DIR", help="folder to write; default: stepscope-runs/<script>-<time>"
     )
@@ -62,24 +60,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-analyze", action="store_true", help="record only; see stepscope analyze DIR"
     )
     parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the script; the exit status is the script's own."""
-    from stepscope.record.launch import Launch, launch
+    from stepscope.record.job import Job, JobOptions
+    from stepscope.record.launch import launch
     from stepscope.record.plan import Plan
 
-    plan = Plan(warmup=args.warmup, clean=args.clean, active=args.active, stop=args.stop)
-    request = Launch(script=_script(args), plan=plan, out=args.out, analyze=not args.no_analyze)
-    return launch(request).status
+    script = _script(args)
+    options = JobOptions(
+        name=script.name,
+        command=script.command,
+        plan=Plan(warmup=args.warmup, clean=args.clean, active=args.active, stop=args.stop),
+        out=args.out,
+        analyze=not args.no_analyze,
+    )
+    return launch(script, Job(options))
 
 
 def _script(args: argparse.Namespace) -> Script:
     from stepscope.record.script import Script
 
     # What follows a bare "--" of the script's own arguments lands in the second list.
-    words = [*(args.module or []), *args.command]
+    words = [*(args.module or []), *args.words]
     if not words:
         raise OptionError("give a script, or -m and a module, to profile")
     return Script(words[0], is_module=args.module is not None, arguments=tuple(words[1:]))

@@ -1,0 +1,1 @@
+"""Programs and notebooks that teach: data, and how they are started."""

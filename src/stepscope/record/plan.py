@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from stepscope.units import NS_PER_S
 
-EARLY_WARMUP = 2
+EARLY_WARMUP = 1
 EARLY_CLEAN = 2
 EARLY_ACTIVE = 2
-"""A first short window after so few steps makes sure that a script of six steps leaves a trace."""
+"""A first short window after so few steps (and the first one) makes sure that a script of six steps leaves a trace."""
 
 PATIENCE_STEPS = 40
 PATIENCE_NS = 60 * NS_PER_S
