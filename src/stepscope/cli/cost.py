@@ -18,9 +18,7 @@ HELP = "price a plan, or a run repeated: money, energy, carbon, each with its ra
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "run", nargs="?", type=Path, help="a run folder, watched or recorded"
-    )
+    parser.add_argument("run", nargs="?", type=Path, help="a run folder, watched or recorded")
     plan = parser.add_argument_group("the plan")
     plan.add_argument("--gpus", type=int, metavar="N", help="devices in a run")
     plan.add_argument("--hours", type=float, metavar="H", help="hours that one run takes")
@@ -52,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rates", type=Path, action="append", default=[], metavar="FILE", help="rates of your own"
     )
     parser.add_argument(
-        "--json", metavar="FILE", help="write the figures as JSON; - for standard output"
+        "--json",
+        metavar="FILE",
+        help="write the figures as JSON; - writes it to stdout, the text to stderr",
     )
 
 
@@ -92,6 +92,7 @@ def run(args: argparse.Namespace) -> int:
         text = msgspec.json.format(msgspec.json.encode(report), indent=1).decode()
         if args.json == "-":
             sys.stdout.write(text + "\n")
+            sys.stderr.write(render(report))
             return 0
         try:
             Path(args.json).write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,178 @@
+"""Limits and counters of the control groups that a process is in: v1, v2 and both at once.
+
+Slurm sets limits at the job's level and containers above it, so every group on the way up counts and
+the smallest limit holds. Where the files are mounted is read, never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stepscope.schema.allocation import CgroupLimits
+
+NO_LIMIT = 1 << 60
+"""v1 says "no limit" with the largest multiple of the page size; nothing near it is a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A mounted hierarchy.
+
+    Attributes:
+        kind: ``cgroup`` (v1) or ``cgroup2``.
+        root: Which of its groups is mounted.
+        point: Where.
+        options: Its controllers, for v1.
+    """
+
+    kind: str
+    root: str
+    point: str
+    options: frozenset[str]
+
+
+def read_limits(pid: int | str = "self", root: Path = Path("/")) -> CgroupLimits:
+    """The limits that hold for a process; version ``none`` where the kernel tells nothing.
+
+    Args:
+        pid: The process.
+        root: Top of the file tree, for tests.
+    """
+    groups = _groups(_text(root / "proc" / str(pid) / "cgroup"))
+    mounts = _mounts(_text(root / "proc" / "self" / "mountinfo"))
+    memory = _folders("memory", groups, mounts, root)
+    cpu = _folders("cpu", groups, mounts, root)
+    v1 = _limits_v1(memory, cpu) if "memory" in groups or "cpu" in groups else None
+    if v1 is not None and (v1.memory_bytes is not None or v1.throttled_us is not None):
+        return replace(v1, path=groups.get("memory", groups.get("cpu", "")))
+    unified = _folders("", groups, mounts, root)
+    if unified:
+        return replace(_limits_v2(unified), path=groups.get("", ""))
+    return CgroupLimits(version="none")
+
+
+def _groups(text: str) -> dict[str, str]:
+    """Path by controller; the v2 group has the controller ``""``."""
+    groups: dict[str, str] = {}
+    for line in text.splitlines():
+        parts = line.split(":", 2)
+        if len(parts) == 3:
+            for controller in parts[1].split(","):
+                groups[controller] = parts[2]
+    return groups
+
+
+def _mounts(text: str) -> list[Mount]:
+    found = []
+    for line in text.splitlines():
+        before, _, after = line.partition(" - ")
+        fields, rest = before.split(), after.split()
+        if len(fields) >= 5 and len(rest) >= 3 and rest[0] in {"cgroup", "cgroup2"}:
+            options = frozenset(rest[2].split(","))
+            found.append(Mount(rest[0], _unescaped(fields[3]), _unescaped(fields[4]), options))
+    return found
+
+
+def _unescaped(text: str) -> str:
+    """A path of mountinfo, in which blanks stand as octal escapes."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+def _folders(
+    controller: str, groups: dict[str, str], mounts: list[Mount], root: Path
+) -> list[Path]:
+    """Folders of the process's group and of those above it, innermost first."""
+    if controller not in groups:
+        return []
+    for mount in mounts:
+        if controller == "" and mount.kind != "cgroup2":
+            continue
+        if controller and (mount.kind != "cgroup" or controller not in mount.options):
+            continue
+        top = root / mount.point.lstrip("/")
+        path = groups[controller]
+        inside = path[len(mount.root) :] if mount.root != "/" else path
+        if mount.root != "/" and not path.startswith(mount.root):
+            # Seen from inside a container: the group's name is the host's, the mount is ours.
+            inside = ""
+        folder = top / inside.strip("/")
+        while not folder.is_dir() and folder != top:
+            folder = folder.parent
+        chain = [folder]
+        while folder != top:
+            folder = folder.parent
+            chain.append(folder)
+        return chain
+    return []
+
+
+def _limits_v2(folders: list[Path]) -> CgroupLimits:
+    limit, holder = None, folders[0]
+    quota = None
+    for folder in folders:
+        here = _number(folder / "memory.max")
+        if here is not None and (limit is None or here < limit):
+            limit, holder = here, folder
+        parts = _text(folder / "cpu.max").split()
+        if len(parts) == 2 and parts[0].isdigit() and int(parts[1]) > 0:
+            cores = int(parts[0]) / int(parts[1])
+            quota = cores if quota is None else min(quota, cores)
+    return CgroupLimits(
+        version="v2",
+        memory_limit_bytes=limit,
+        memory_bytes=_number(holder / "memory.current"),
+        memory_peak_bytes=_number(holder / "memory.peak"),
+        oom_kills=_field(holder / "memory.events", "oom_kill"),
+        cpu_quota=quota,
+        throttled_us=_most(_field(folder / "cpu.stat", "throttled_usec") for folder in folders),
+    )
+
+
+def _limits_v1(memory: list[Path], cpu: list[Path]) -> CgroupLimits:
+    limit, holder = None, memory[0] if memory else None
+    for folder in memory:
+        here = _number(folder / "memory.limit_in_bytes")
+        if here is not None and here < NO_LIMIT and (limit is None or here < limit):
+            limit, holder = here, folder
+    quota = None
+    for folder in cpu:
+        allowed, period = (_number(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+        if allowed is not None and allowed > 0 and period:
+            quota = allowed / period if quota is None else min(quota, allowed / period)
+    throttled = _most(_field(folder / "cpu.stat", "throttled_time") for folder in cpu)
+    return CgroupLimits(
+        version="v1",
+        memory_limit_bytes=limit,
+        memory_bytes=None if holder is None else _number(holder / "memory.usage_in_bytes"),
+        memory_peak_bytes=None if holder is None else _number(holder / "memory.max_usage_in_bytes"),
+        oom_kills=None if holder is None else _field(holder / "memory.oom_control", "oom_kill"),
+        cpu_quota=quota,
+        throttled_us=None if throttled is None else throttled // 1000,
+    )
+
+
+def _text(path: Path) -> str:
+    """A small file of the kernel; ``""`` where it is not there or not for us."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _number(path: Path) -> int | None:
+    """The number in a file; ``None`` for ``max``, an empty file or none."""
+    text = _text(path).strip()
+    return int(text) if re.fullmatch(r"-?\d+", text) else None
+
+
+def _field(path: Path, name: str) -> int | None:
+    """The number behind a name in a file of names and numbers."""
+    match = re.search(rf"^{name} (\d+)$", _text(path), re.MULTILINE)
+    return int(match[1]) if match else None
+
+
+def _most(values: object) -> int | None:
+    known = [value for value in values if value is not None]  # type: ignore[attr-defined]
+    return max(known, default=None)
