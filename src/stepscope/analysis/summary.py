@@ -70,18 +70,18 @@ def rank_report(trace: Trace, results: Results) -> RankReport:
 
 def notices(results: Results) -> tuple[Notice, ...]:
     """What the analyses found odd in the data of one rank."""
-    out = []
-    for row in results.copies:
-        if row.is_refused:
-            out.append(
-                Notice(
-                    code="bandwidth-refused",
-                    count=row.count,
-                    text=f"The sizes and times of {row.count} {row.direction} copies give a bandwidth above "
-                    "what the hardware can do, so none is shown.",
-                    rank=results.facts.rank,
-                )
-            )
+    rank = results.facts.rank
+    out = [
+        Notice(
+            code="bandwidth-refused",
+            count=row.count,
+            text=f"The sizes and times of {row.count} {row.direction} copies give a bandwidth above "
+            "what the hardware can do, so none is shown.",
+            rank=rank,
+        )
+        for row in results.copies
+        if row.is_refused
+    ]
     if results.launches.early_count:
         out.append(
             Notice(
@@ -89,7 +89,7 @@ def notices(results: Results) -> tuple[Notice, ...]:
                 count=results.launches.early_count,
                 text=f"{results.launches.early_count} kernels seem to start before their launch, because the "
                 "clocks of host and device differ; they count as started at once.",
-                rank=results.facts.rank,
+                rank=rank,
             )
         )
     return tuple(out)

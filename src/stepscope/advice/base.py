@@ -1,0 +1,109 @@
+"""What a rule is, and what it may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stepscope.schema.report import Evidence
+from stepscope.units import ns_to_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stepscope.analysis.results import Results
+    from stepscope.analysis.waiting import Waiting
+    from stepscope.schema.report import Finding, Regime, Severity
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """One rank's results and what only several ranks together can tell.
+
+    Attributes:
+        results: All analyses of the rank.
+        ranks: Number of ranks that were analysed.
+        waiting: Waiting of ranks for each other; ``None`` where it cannot be known.
+    """
+
+    results: Results
+    ranks: int = 1
+    waiting: Waiting | None = None
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether steps could be told apart, so that figures are per step."""
+        return self.results.spread.are_steps
+
+    @property
+    def where(self) -> str:
+        """The denominator in words."""
+        return "of the mean steady step" if self.has_steps else "of the recorded window"
+
+    @property
+    def each(self) -> str:
+        """The same behind a quantity."""
+        return "per steady step" if self.has_steps else "in the recorded window"
+
+    @property
+    def steady_ns(self) -> int:
+        """Length of all steady steps (windows) together."""
+        partition = self.results.partition
+        return int(partition.ns[partition.is_steady].sum())
+
+    @property
+    def steady_count(self) -> int:
+        """Number of steady steps (windows)."""
+        return int(self.results.partition.is_steady.sum())
+
+    def share(self, part: str) -> float | None:
+        """Share of a part; ``None`` when this trace cannot have it or no steady step remains."""
+        partition = self.results.partition
+        return partition.share(part) if part in partition.parts else None
+
+    def share_of(self, ns: int) -> float | None:
+        """Share of a time inside the steady steps; ``None`` when none remains."""
+        whole = self.steady_ns
+        return ns / whole if whole else None
+
+    def ms_each(self, ns: float) -> float | None:
+        """A time over all steady steps as milliseconds for each."""
+        return ns_to_ms(ns / self.steady_count) if self.steady_count else None
+
+    def part_evidence(self, part: str, name: str) -> tuple[Evidence, ...]:
+        """Share and time of a part, each with its denominator."""
+        ns = self.results.partition.steady_ns(part)
+        return (
+            Evidence(name=f"{name}, share {self.where}", value=self.share(part), unit="frac"),
+            Evidence(name=f"{name} {self.each}", value=self.ms_each(ns), unit="ms"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: looks at one rank and finds something to change, or nothing.
+
+    Attributes:
+        code: Stable, never reused.
+        regime: The regime that its finding belongs to.
+        title: One line.
+        find: Returns the finding, or ``None``; data that is missing gives ``None``.
+        doc: The module's docstring, with fixed headings, from which its page is made.
+        explained_by: Codes of rules whose finding makes this one redundant.
+        needs_usable: Whether it keeps silent on a trace that cannot carry a verdict.
+    """
+
+    code: str
+    regime: Regime
+    title: str
+    find: Callable[[Context], Finding | None]
+    doc: str
+    explained_by: tuple[str, ...] = ()
+    needs_usable: bool = True
+
+
+def severity(share: float) -> Severity:
+    """How much of the step a finding holds: high from 40 %, medium from 20 %, else low."""
+    if share >= 0.4:
+        return "high"
+    return "medium" if share >= 0.2 else "low"

@@ -1,0 +1,94 @@
+"""Communication between ranks is not hidden behind compute.
+
+What it does:
+    Fires when communication runs with nothing else beside it for a tenth of the steady step or more.
+
+Why it costs:
+    The devices wait for messages that could travel while the backward pass goes on.
+
+Example:
+    One all-reduce of all gradients after the backward pass instead of buckets during it.
+
+What to try:
+    Buckets of another size, gradient accumulation without synchronisation, half-size gradients, prefetching
+    under FSDP, a faster or better chosen network.
+
+When this is wrong:
+    A collective's time holds waiting for the slowest rank. From one rank the two cannot be told apart.
+
+References:
+    https://pytorch.org/docs/stable/notes/ddp.html, https://pytorch.org/docs/stable/ddp_comm_hooks.html
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stepscope.advice.base import Rule, severity
+from stepscope.schema.report import Evidence, Finding
+
+if TYPE_CHECKING:
+    from stepscope.advice.base import Context
+
+LEAST_SHARE = 0.1
+"""Some exposed communication at the end of a step is unavoidable."""
+
+SNIPPET = """\
+model = DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)
+model.register_comm_hook(None, default_hooks.bf16_compress_hook)
+with model.no_sync():      # all but the last micro-batch
+    loss.backward()"""
+
+
+def find(context: Context) -> Finding | None:
+    """Rests on the part "communication" of the partition."""
+    share = context.share("communication")
+    if share is None or share < LEAST_SHARE or context.results.facts.gpu_recorded is False:
+        return None
+    facts, communication = context.results.facts, context.results.communication
+    hidden = communication.hidden_ns / communication.total_ns if communication.total_ns else None
+    longest = communication.collectives[0].name if communication.collectives else None
+    waiting = context.waiting.share if context.waiting else None
+    return Finding(
+        code=RULE.code,
+        regime=RULE.regime,
+        severity=severity(share),
+        title=RULE.title,
+        evidence=(
+            *context.part_evidence("communication", "communication with nothing beside it"),
+            Evidence(
+                name="communication hidden behind kernels, share of it in the file",
+                value=hidden,
+                unit="frac",
+            ),
+            Evidence(name="collective with most time", value=longest, unit="text"),
+            Evidence(
+                name="waiting for the last rank, share of time in collectives",
+                value=waiting,
+                unit="frac",
+            ),
+            Evidence(name="ranks analysed", value=context.ranks, unit="count"),
+            Evidence(name="ranks in the job", value=facts.world_size, unit="count"),
+        ),
+        action="Let communication overlap the backward pass and send less: bucket size, gradients in bfloat16, no "
+        "synchronisation while gradients accumulate. "
+        + (
+            "Most of the time in collectives is transfer here."
+            if waiting is not None and waiting < 0.5
+            else "Analyse all ranks together first: from these data, transfer and waiting for a late rank cannot be told "
+            "apart."
+        ),
+        snippet=SNIPPET,
+        confidence="high" if waiting is not None else "medium",
+        share_frac=share,
+    )
+
+
+RULE = Rule(
+    "CM001",
+    "communication",
+    "Communication is not hidden behind compute",
+    find,
+    __doc__ or "",
+    explained_by=("SG001",),
+)

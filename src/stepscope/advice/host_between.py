@@ -1,0 +1,89 @@
+"""The device waits for the program.
+
+What it does:
+    Fires when the device is idle for a fifth of the steady step or more while the host runs Python or
+    operators, or, without a device, when the training thread spends that much outside PyTorch.
+
+Why it costs:
+    Nothing of the step can run on the device before the host launches it.
+
+Example:
+    Metrics, logging or checks in Python between the steps; preparation of batches in the training thread.
+
+What to try:
+    Find the Python that runs in the gaps (``py-spy top``), and move it out of the loop or into workers.
+
+When this is wrong:
+    Under a profiler that records stacks or shapes every operator takes longer.
+
+References:
+    https://github.com/benfred/py-spy
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stepscope.advice.base import Rule, severity
+from stepscope.schema.report import Evidence, Finding
+from stepscope.units import ns_to_ms
+
+if TYPE_CHECKING:
+    from stepscope.advice.base import Context
+
+LEAST_SHARE = 0.2
+"""The share from which the host names the regime."""
+
+SHORTEST_WINDOW_NS = 50_000_000
+"""Without steps, a window shorter than this is no training loop."""
+
+SNIPPET = """\
+if step % 100 == 0:        # not in every step
+    log(loss.item())"""
+
+
+def find(context: Context) -> Finding | None:
+    """Rests on the part "host", or "other" without a device."""
+    results = context.results
+    part = "host" if results.partition.has_device else "other"
+    share = context.share(part)
+    if share is None or share < LEAST_SHARE or results.facts.gpu_recorded is False:
+        return None
+    if not context.has_steps and context.steady_ns < SHORTEST_WINDOW_NS:
+        return None
+    name = (
+        "device idle while the host runs Python and operators"
+        if part == "host"
+        else "training thread outside PyTorch's operators"
+    )
+    heaviest = results.operators[0] if results.operators and part == "host" else None
+    extra = (
+        (
+            Evidence(name="operator with most host time", value=heaviest.name, unit="text"),
+            Evidence(name="its host time in the file", value=ns_to_ms(heaviest.self_ns), unit="ms"),
+        )
+        if heaviest
+        else ()
+    )
+    return Finding(
+        code=RULE.code,
+        regime=RULE.regime,
+        severity=severity(share),
+        title=RULE.title,
+        evidence=(*context.part_evidence(part, name), *extra),
+        action="Look at the timeline for the gaps and at what the training thread does in them; move that out of the "
+        "loop, do it every hundredth step, or give it to another process.",
+        snippet=SNIPPET,
+        confidence="medium",
+        share_frac=share,
+    )
+
+
+RULE = Rule(
+    "HO001",
+    "host",
+    "Training waits for the program's own Python and operators",
+    find,
+    __doc__ or "",
+    explained_by=("LA001", "ST001"),
+)
