@@ -1,15 +1,23 @@
-"""Hears every ``Optimizer.step``, of all optimizers, through PyTorch's own global hook."""
+"""Hears the end of every ``Optimizer.step``, of all optimizers."""
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_MARK = "_stepscope_wraps"
+
 
 class OptimizerHook:
     """Calls back after each optimizer step.
+
+    PyTorch instruments the ``step`` of each optimizer class when its first instance is made. This
+    wraps what that makes of it, so that the call comes after the profiler's own mark for the
+    optimizer has ended, and once for an optimizer inside an optimizer. Classes that were
+    instrumented before are heard through PyTorch's global hook, which runs inside that mark.
 
     Args:
         stepped: Gets the optimizer.
@@ -17,27 +25,62 @@ class OptimizerHook:
 
     def __init__(self, stepped: Callable[[object], None]) -> None:
         self._stepped = stepped
+        self._depth = 0
         self._handle: Any = None
+        self._original: Any = None
+        self._installed: Any = None
 
     def install(self) -> None:
         """Begin to listen."""
         import torch
-        from torch.optim.optimizer import register_optimizer_step_post_hook
+        from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
-        stepped, is_compiling = self._stepped, torch.compiler.is_compiling
+        is_compiling = torch.compiler.is_compiling
+        self._original = Optimizer.__dict__["profile_hook_step"]
+        instrument = Optimizer.profile_hook_step
+
+        def profile_hook_step(function: Callable[..., Any]) -> Callable[..., Any]:
+            return self._wrapped(function, instrument(function), is_compiling)
+
+        self._installed = staticmethod(profile_hook_step)
+        Optimizer.profile_hook_step = self._installed  # type: ignore[method-assign]
 
         def after_step(optimizer: object, _args: object, _kwargs: object) -> None:
-            # Inside a compiled step the hook would be compiled too, and the graph broken for it.
-            if not is_compiling():
-                stepped(optimizer)
+            if not is_compiling() and not hasattr(getattr(type(optimizer), "step", None), _MARK):
+                self._stepped(optimizer)
 
         self._handle = register_optimizer_step_post_hook(after_step)
 
     def remove(self) -> None:
-        """Stop listening."""
-        if self._handle is not None:
-            self._handle.remove()
-            self._handle = None
+        """Stop listening, unless somebody else has wrapped it since."""
+        from torch.optim.optimizer import Optimizer
+
+        self._handle.remove()
+        if Optimizer.__dict__["profile_hook_step"] is self._installed:
+            Optimizer.profile_hook_step = self._original  # type: ignore[method-assign]
+
+    def _wrapped(
+        self,
+        function: Callable[..., Any],
+        instrumented: Callable[..., Any],
+        is_compiling: Callable[[], bool],
+    ) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def step(*args: Any, **kwargs: Any) -> Any:
+            # Inside a compiled step this would be compiled too, and the graph broken for it.
+            if is_compiling():
+                return instrumented(*args, **kwargs)
+            self._depth += 1
+            try:
+                result = instrumented(*args, **kwargs)
+            finally:
+                self._depth -= 1
+            if self._depth == 0:
+                self._stepped(args[0])
+            return result
+
+        setattr(step, _MARK, True)
+        return step
 
 
 def optimizer_exists() -> bool:
