@@ -49,6 +49,21 @@ def find(context: Context) -> Finding | None:
     hidden = communication.hidden_ns / communication.total_ns if communication.total_ns else None
     longest = communication.collectives[0].name if communication.collectives else None
     waiting = context.waiting.share if context.waiting else None
+    extra = (
+        Evidence(
+            name="communication hidden behind kernels, share of it in the file",
+            value=hidden,
+            unit="frac",
+        ),
+        Evidence(name="collective with most time", value=longest, unit="text"),
+        Evidence(
+            name="waiting for the last rank, share of time in collectives",
+            value=waiting,
+            unit="frac",
+        ),
+        Evidence(name="ranks analysed", value=context.ranks, unit="count"),
+        Evidence(name="ranks in the job", value=facts.world_size, unit="count"),
+    )
     return Finding(
         code=RULE.code,
         regime=RULE.regime,
@@ -56,19 +71,7 @@ def find(context: Context) -> Finding | None:
         title=RULE.title,
         evidence=(
             *context.part_evidence("communication", "communication with nothing beside it"),
-            Evidence(
-                name="communication hidden behind kernels, share of it in the file",
-                value=hidden,
-                unit="frac",
-            ),
-            Evidence(name="collective with most time", value=longest, unit="text"),
-            Evidence(
-                name="waiting for the last rank, share of time in collectives",
-                value=waiting,
-                unit="frac",
-            ),
-            Evidence(name="ranks analysed", value=context.ranks, unit="count"),
-            Evidence(name="ranks in the job", value=facts.world_size, unit="count"),
+            *(one for one in extra if one.value is not None),
         ),
         action="Let communication overlap the backward pass and send less: bucket size, gradients in bfloat16, no "
         "synchronisation while gradients accumulate. "

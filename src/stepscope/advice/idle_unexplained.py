@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stepscope.advice.base import Rule, severity
+from stepscope.advice.base import Rule
 from stepscope.schema.report import Evidence, Finding
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def find(context: Context) -> Finding | None:
     return Finding(
         code=RULE.code,
         regime=RULE.regime,
-        severity=severity(share),
+        severity="medium",
         title=RULE.title,
         evidence=(
             *context.part_evidence("unknown", "idle time of unknown cause"),

@@ -39,40 +39,27 @@ schedule=torch.profiler.schedule(wait=5, warmup=2, active=3),"""
 
 
 def find(context: Context) -> Finding | None:
-    """Rests on the steps that the reader marked, and on loading calls where there are no steps."""
-    spread, launches = context.results.spread, context.results.launches
-    marked = int(spread.durations_ns[spread.is_startup].sum())
-    loading = 0 if context.has_steps else launches.loading_ns
-    share = max(marked, loading) / int(spread.durations_ns.sum())
-    if share < LEAST_SHARE:
+    """Rests on the steps that the reader marked, and on first calls where there are no steps."""
+    startup = context.results.startup
+    if startup.share < LEAST_SHARE:
         return None
-    none_left = spread.steady_mean_ns is None
+    left = context.steady_count if context.has_steps else 0
     return Finding(
         code=RULE.code,
         regime=RULE.regime,
-        severity="high" if none_left or loading else "low",
+        severity="low" if left else "high",
         title=RULE.title,
         evidence=(
-            Evidence(name="start-up, share of the recorded time", value=share, unit="frac"),
-            Evidence(
-                name="start-up in the window", value=ns_to_ms(max(marked, loading)), unit="ms"
-            ),
-            Evidence(name="start-up steps", value=int(spread.is_startup.sum()), unit="count"),
-            Evidence(
-                name="steady steps left",
-                value=context.steady_count if context.has_steps else 0,
-                unit="count",
-            ),
+            Evidence(name="start-up, share of the recorded time", value=startup.share, unit="frac"),
+            Evidence(name="start-up in the recorded time", value=ns_to_ms(startup.ns), unit="ms"),
+            Evidence(name="start-up steps", value=startup.steps, unit="count"),
+            Evidence(name="steady steps left", value=left, unit="count"),
         ),
-        action="Let at least five steps pass before recording, so that contexts, kernels, algorithm searches and "
-        "compilation are done."
-        + (
-            ""
-            if none_left or loading
-            else " The steady figures of this report already leave these steps out."
-        ),
+        action="Let at least five steps pass before recording, so that contexts, kernels, algorithm "
+        "searches and compilation are done."
+        + (" The steady figures of this report already leave these steps out." if left else ""),
         snippet=SNIPPET,
-        confidence="high" if marked else "medium",
+        confidence="high" if startup.steps else "medium",
     )
 
 

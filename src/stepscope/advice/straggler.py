@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 LEAST_SHARE = 0.1
 """As for exposed communication."""
 
-LEAST_WAITING = 0.5
-"""Waiting must be most of the communication."""
-
 LEAST_BLAME = 0.6
 """The rank named must have caused most of the waiting."""
 
@@ -44,7 +41,7 @@ LEAST_BLAME = 0.6
 def find(context: Context) -> Finding | None:
     """Rests on the collectives of all ranks, compared call by call."""
     share, waiting = context.share("communication"), context.waiting
-    if waiting is None or share is None or share < LEAST_SHARE or waiting.share < LEAST_WAITING:
+    if waiting is None or share is None or share < LEAST_SHARE or not waiting.is_most:
         return None
     blamed = waiting.late_share >= LEAST_BLAME
     return Finding(
@@ -77,6 +74,7 @@ def find(context: Context) -> Finding | None:
         else "Spread the work more evenly: ranks come last by turns, as they do with inputs of uneven length.",
         confidence="high" if blamed else "medium",
         share_frac=share * waiting.share,
+        rank=waiting.late_rank if blamed else None,
     )
 
 

@@ -22,6 +22,9 @@ LEAST_SHARE = 0.2
 MOST_UNKNOWN = 0.5
 """When more of the step is of unknown cause, the trace cannot carry a verdict."""
 
+MOST_STARTUP = 0.5
+"""A window without steps of which more is start-up holds no steady step."""
+
 REGIMES: dict[str, Regime] = {
     "input": "input",
     "communication": "communication",
@@ -74,8 +77,9 @@ def verdict_of(contexts: Sequence[Context], findings: Sequence[Finding]) -> Verd
     if not usable:
         return _startup(contexts)
     mean = _mean(usable)
-    loading = sum(c.results.launches.loading_ns for c in usable if not c.has_steps)
-    if loading >= MOST_UNKNOWN * sum(c.steady_ns for c in usable):
+    if all(c.results.startup.share >= MOST_STARTUP for c in usable if not c.has_steps) and not any(
+        c.has_steps for c in usable
+    ):
         return _startup(contexts)
     if mean.shares.get("unknown", 0.0) >= MOST_UNKNOWN:
         return Verdict(regime="not-recorded", sentence=_unknown_sentence(mean))
@@ -84,7 +88,8 @@ def verdict_of(contexts: Sequence[Context], findings: Sequence[Finding]) -> Verd
         regime: Regime = "compute" if findings else "healthy"
         return Verdict(regime=regime, sentence=_compute_sentence(mean, part, regime))
     regime = _regime(part, contexts)
-    return Verdict(regime=regime, sentence=_part_sentence(mean, part, regime, contexts))
+    sentence = _part_sentence(mean, part, regime, contexts) + _startup_beside(usable)
+    return Verdict(regime=regime, sentence=sentence)
 
 
 def _about_the_data(contexts: Sequence[Context]) -> Verdict | None:
@@ -120,9 +125,17 @@ def _startup(contexts: Sequence[Context]) -> Verdict:
     length = max(float(c.results.spread.durations_ns.sum()) for c in contexts)
     return Verdict(
         regime="startup",
-        sentence=f"The recorded {format_ms(ns_to_ms(length))} hold start-up only (first calls, loading of kernels, "
+        sentence=f"The recorded {format_ms(ns_to_ms(length))} hold mostly start-up (first calls, loading of kernels, "
         "compilation), so that nothing can be said about a steady step; record later.",
     )
+
+
+def _startup_beside(contexts: Sequence[Context]) -> str:
+    """A warning where a window without steps holds much start-up beside the rest."""
+    share = max((c.results.startup.share for c in contexts if not c.has_steps), default=0.0)
+    if share < LEAST_SHARE:
+        return ""
+    return f" {format_frac(share)} of the recorded time is start-up, so the steady state may look different."
 
 
 def _mean(contexts: Sequence[Context]) -> _Mean:
@@ -150,7 +163,7 @@ def _mean(contexts: Sequence[Context]) -> _Mean:
 def _regime(part: str, contexts: Sequence[Context]) -> Regime:
     """From one rank alone nobody can be called late."""
     waiting = contexts[0].waiting
-    late = waiting is not None and waiting.share >= 0.5
+    late = waiting is not None and waiting.is_most
     if part in ("communication", "other_rank"):
         return "straggler" if late else "communication"
     return REGIMES[part]
@@ -166,7 +179,7 @@ def _part_sentence(mean: _Mean, part: str, regime: Regime, contexts: Sequence[Co
         else "Python and code outside PyTorch's operators"
     )
     sentences = {
-        "input": f"Training waits for its data: for {words} {idle} until the DataLoader delivers the next batch"
+        "input": f"The program waits for its data: for {words} {idle} until the DataLoader delivers the next batch"
         + (" (it has no worker processes)." if single else "."),
         "host": f"The GPU waits for the program: for {words} it has nothing to do because {program} have not "
         "launched the next work yet."

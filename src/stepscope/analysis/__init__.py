@@ -18,6 +18,7 @@ from stepscope.analysis import (
     overview,
     partition,
     spread,
+    startup,
     sync,
     timeline,
 )
@@ -25,6 +26,7 @@ from stepscope.analysis import (
 ANALYSES = (
     facts.ANALYSIS,
     spread.ANALYSIS,
+    startup.ANALYSIS,
     partition.ANALYSIS,
     overview.ANALYSIS,
     gpu.ANALYSIS,

@@ -42,10 +42,10 @@ class Communication:
     """Communication kernels of the rank.
 
     Attributes:
-        total_ns: Their union over the file.
+        total_ns: Their union over the file; 0 where the host carries out the collectives.
         exposed_ns: What of it no other kernel covers.
         hidden_ns: The rest.
-        collectives: By name, group and type, longest first.
+        collectives: By name, group and type, longest first; the host's own where the device has none.
         calls: Start and end of every communication kernel in order, shape ``(n, 2)``, ns; of the
             host's own collectives where the device has none.
         call_names: What each of them is, so that ranks can be compared call by call.
@@ -69,22 +69,33 @@ def run(trace: Trace) -> Communication:
         both, iv.of(device.filter(~moves & kind.is_in(["kernel", "accelerator"])))
     )
     calls = device.filter(moves).with_columns(
-        what=pl.coalesce("collective", pl.col("name").cast(pl.String)),
-        spent=pl.col("end_ns") - pl.col("start_ns"),
+        what=pl.coalesce("collective", pl.col("name").cast(pl.String))
     )
-    named = calls.select(pl.concat_str("what", pl.col("group_name").fill_null(""), separator="@"))
-    listed, names = calls, named.to_series()
     if calls.is_empty():
-        host = trace.host
-        listed = host.filter(call_names.matching(host, call_names.HOST_TRANSFER, call_names.RANGES))
-        names = listed["name"].cast(pl.String)
+        calls = _host_calls(trace.host)
+    calls = calls.with_columns(spent=pl.col("end_ns") - pl.col("start_ns"))
+    named = calls.select(pl.concat_str("what", pl.col("group_name").fill_null(""), separator="@"))
     return Communication(
         total_ns=iv.total(both),
         exposed_ns=iv.total(exposed),
         hidden_ns=iv.total(both) - iv.total(exposed),
         collectives=_collectives(calls),
-        calls=iv.pairs(listed["start_ns"].to_numpy(), listed["end_ns"].to_numpy()),
-        call_names=tuple(names.to_list()),
+        calls=iv.pairs(calls["start_ns"].to_numpy(), calls["end_ns"].to_numpy()),
+        call_names=tuple(named.to_series().to_list()),
+    )
+
+
+def _host_calls(host: pl.DataFrame) -> pl.DataFrame:
+    """Collectives that the host carries out, with the columns of those on a device."""
+    rows = host.filter(call_names.matching(host, call_names.HOST_TRANSFER, call_names.RANGES))
+    return rows.select(
+        "start_ns",
+        "end_ns",
+        what=pl.col("name").cast(pl.String),
+        collective_dtype=pl.lit(None, pl.String),
+        collective_elements=pl.lit(None, pl.Int64),
+        group_name=pl.lit(None, pl.String),
+        group_size=pl.lit(None, pl.Int64),
     )
 
 

@@ -12,7 +12,6 @@ from stepscope.analysis.base import Analysis
 from stepscope.trace import call_names
 from stepscope.trace import intervals as iv
 from stepscope.trace.scope import scope_of
-from stepscope.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from stepscope.trace.intervals import Ints
@@ -31,8 +30,6 @@ class Launches:
         mean_kernel_ns: Mean duration of the kernels in them, communication left out.
         interval_ns: Steady time over launch calls in it: how often the host comes to launch.
         median_delay_ns: Median time from a launch to the start of its kernel; ``None`` without links.
-        loading_ns: Steady time in launch calls of a millisecond and more while no device worked: the
-            driver loads the kernel's code at its first call.
         early_count: Kernels that seem to start before their launch (clock skew), counted as no delay.
         unlinked_count: Kernels whose launch lies before the window or was not recorded.
     """
@@ -44,7 +41,6 @@ class Launches:
     mean_kernel_ns: float | None
     interval_ns: float | None
     median_delay_ns: float | None
-    loading_ns: int
     early_count: int
     unlinked_count: int
 
@@ -75,17 +71,9 @@ def run(trace: Trace) -> Launches:
         else None,
         interval_ns=iv.total(steady) / inside if inside else None,
         median_delay_ns=float(np.median(np.maximum(delay, 0))) if len(delay) else None,
-        loading_ns=_loading(trace, rows, steady),
         early_count=int((delay < 0).sum()),
         unlinked_count=int(kernels["launch"].is_null().sum()),
     )
-
-
-def _loading(trace: Trace, rows: Ints, steady: Ints) -> int:
-    start, end = (trace.host.get_column(name).to_numpy()[rows] for name in ("start_ns", "end_ns"))
-    calls = iv.pairs(start, end)
-    slow = iv.union(calls[end - start >= NS_PER_MS])
-    return iv.total(iv.intersect(iv.subtract(slow, iv.of(trace.device)), steady))
 
 
 def _delays(trace: Trace, kernels: pl.DataFrame) -> Ints:

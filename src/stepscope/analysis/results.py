@@ -19,6 +19,7 @@ from stepscope.analysis import (
     overview,
     partition,
     spread,
+    startup,
     sync,
     timeline,
 )
@@ -34,6 +35,7 @@ class Results:
 
     facts: facts.Facts
     spread: spread.Spread
+    startup: startup.Startup
     partition: partition.Partition
     overview: overview.Overview
     gpu: gpu.Gpu
@@ -54,6 +56,7 @@ def run_all(trace: Trace) -> Results:
     return Results(
         facts=facts.run(trace),
         spread=spread.run(trace),
+        startup=startup.run(trace),
         partition=partition.run(trace),
         overview=overview.run(trace),
         gpu=gpu.run(trace),

@@ -70,7 +70,7 @@ def run(trace: Trace) -> Sync:
     host = trace.host
     rows = np.flatnonzero(blocking_calls(trace))
     start, end = (host.get_column(name).to_numpy()[rows] for name in ("start_ns", "end_ns"))
-    begins = np.searchsorted(np.sort(start), scope.bounds)
+    begins = np.searchsorted(start, scope.bounds)
     blocked = iv.union(iv.pairs(start, end))
     steady = iv.union(scope.bounds[scope.is_steady])
     return Sync(

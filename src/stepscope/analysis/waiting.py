@@ -40,6 +40,11 @@ class Waiting:
         """Waiting over time in collectives."""
         return self.waiting_ns / self.total_ns if self.total_ns else 0.0
 
+    @property
+    def is_most(self) -> bool:
+        """Whether waiting is more than half of the time in collectives."""
+        return 2 * self.waiting_ns > self.total_ns
+
 
 def waiting_between(ranks: Sequence[Results]) -> Waiting | None:
     """Compares collectives call by call.

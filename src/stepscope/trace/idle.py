@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from stepscope.trace import ancestry, call_names
 from stepscope.trace import intervals as iv
@@ -13,8 +14,6 @@ from stepscope.trace.scope import windows_of
 from stepscope.trace.training_thread import Thread, training_thread
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from stepscope.trace.intervals import Bools, Ints
     from stepscope.trace.model import Trace
 
@@ -108,7 +107,7 @@ def of_profiler(trace: Trace) -> Bools:
     work = call_names.of_kind(host, "operator")
     work |= call_names.matching(host, call_names.LAUNCH, call_names.CALLS)
     work |= call_names.matching(host, call_names.COPY_CALL, call_names.CALLS)
-    times = np.sort(start[work])
+    times = start[work]
     windows = windows_of(trace)
     window = np.clip(np.searchsorted(windows[:, 0], start[found], side="right") - 1, 0, None)
     before = np.searchsorted(times, start[found])
@@ -167,10 +166,9 @@ def _refills(trace: Trace, gaps: Ints, launch: Ints) -> tuple[Ints, Ints]:
 
 def _launching_threads(trace: Trace) -> list[tuple[bool, Thread]]:
     """The training thread first, marked so, then all others that launched device work."""
-    launch = trace.device.get_column("launch").drop_nulls().unique().to_numpy()
-    pid, tid = (trace.host.get_column(name).to_numpy() for name in ("pid", "tid"))
-    distinct = np.unique(iv.pairs(pid[launch], tid[launch]), axis=0)
+    launch = trace.device.get_column("launch").drop_nulls().unique()
+    distinct = trace.host.select(pl.col("pid", "tid").gather(launch)).unique().sort("pid", "tid")
     main = training_thread(trace.host)
-    others = [Thread(int(p), int(t)) for p, t in distinct]
+    others = [Thread(pid, tid) for pid, tid in distinct.iter_rows()]
     first = [(True, main)] if main else []
     return first + [(False, thread) for thread in others if thread != main]
