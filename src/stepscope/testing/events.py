@@ -47,7 +47,7 @@ class EventWriter:
         """The events in the order that the form asks for, without those that its layout cannot hold."""
         if self.form.layout == "event-list":
             return [self._legacy(span) for span in self._host(python=False)]
-        metadata, rest = self._metadata(), self._timed()
+        metadata, rest = self._metadata(), self.timed()
         metadata_first = self.form.layout == "kineto-2026"
         events = [*metadata, *rest] if metadata_first else [*rest, *metadata]
         events += self._frame()
@@ -63,7 +63,8 @@ class EventWriter:
         spans = [span for span in self.recording.spans if span.category in wanted]
         return sorted(spans, key=lambda span: (span.start_ns, -span.end_ns))
 
-    def _timed(self) -> Iterable[JsonObject]:
+    def timed(self) -> Iterable[JsonObject]:
+        """The events with a time of their own, in the blocks in which PyTorch writes them."""
         index = 0
         flows = {(flow.tid, flow.time_ns): flow for flow in self.recording.flows}
         for span in self._host(python=False):

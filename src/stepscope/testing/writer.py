@@ -92,19 +92,25 @@ def _style(form: Form) -> Style:
 def _in_lines(before: JsonObject, events: list[JsonObject], after: JsonObject, form: Form) -> str:
     """The layouts of kineto's and PyTorch's own writers."""
     head, tail = Style().fields(before), Style().fields(after)
+    rows = ",\n".join(event_text(event, form) for event in events)
     if form.layout == "python-lines":
-        style = Style(comma=",", colon=":", key_order=form.key_order)
-        rows = ",\n".join(style.dump(event) for event in events)
         top = "".join(f"{line},\n" for line in head)
         return f'{{\n{top}"traceEvents": [\n{rows}\n],\n' + ",\n".join(tail) + "\n}\n"
     if form.layout == "kineto-2026":
-        rows = ",\n".join(_one_field_a_line(event) for event in events)
         top = "".join(f"    {line},\n" for line in head)
         return f' {{\n{top}    "traceEvents": [\n    \n{rows}\n  ],' + ", ".join(tail) + " }"
-    rows = ",\n".join(_few_fields_a_line(event) for event in events)
     opening = "\n{\n" if form.layout == "kineto-2021" else "\n  {\n"
     top = "".join(f"  {line},\n" for line in head)
     return f'{opening}{top}  "traceEvents": [\n{rows}\n  ],\n  ' + ",\n  ".join(tail) + "\n}\n"
+
+
+def event_text(event: JsonObject, form: Form) -> str:
+    """One event in the layouts that have lines of their own, without the comma behind it."""
+    if form.layout == "python-lines":
+        return Style(comma=",", colon=":", key_order=form.key_order).dump(event)
+    if form.layout == "kineto-2026":
+        return _one_field_a_line(event)
+    return _few_fields_a_line(event)
 
 
 def _args_block(event: JsonObject) -> str:
