@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from stepscope.schema.report import Report
 
-ROWS: Final = 25
-"""Rows of a long table that are shown before the reader asks for all."""
-
 
 def write(report: Report, path: str | os.PathLike[str]) -> None:
     """Write a report as one HTML file.
@@ -36,7 +33,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> None:
 def render(report: Report) -> str:
     """A report as the text of one HTML file."""
     # Only here, because charts import bokeh, which takes half a second.
-    from stepscope.report.html.view import page_view  # noqa: PLC0415
+    from stepscope.report.html.view import MOST_ROWS, page_view  # noqa: PLC0415
 
     view = page_view(report)
     bokeh, script = assets.bokeh_script(), assets.page_script()
@@ -50,7 +47,7 @@ def render(report: Report) -> str:
             style=assets.style(),
             bokeh=bokeh,
             script=script,
-            rows=ROWS,
+            rows=MOST_ROWS,
         )
     )
 
@@ -72,9 +69,9 @@ def _environment() -> Environment:
         "value": format_value,
         "lines": lambda text: printable_lines(text.strip("\n")).split("\n"),
         "data": assets.data,
-        "percent": lambda frac: f"{max(frac, 0.0) * 100:.4f}%",
+        "percent": lambda frac: f"{max(frac, 0.0) * 100:.3g}%",
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
-        "key": lambda number: "" if number is None else f"{number:.9g}",
+        "key": lambda number: "" if number is None else f"{number:.6g}",
     }
     environment.globals |= {
         "part_colour": palette.part,

@@ -84,6 +84,7 @@ def step_chart(rank: RankReport) -> Figure:
     drawn = bars(rank)
     size = steps_per_bar(rank.steps.count)
     top = max((bar.ms for bar in drawn), default=1.0)
+    top = max([top] + [rank.steps.durations_ms[position] for position in rank.steps.outliers])
     count = max(rank.steps.count, 1)
     chart = figure(
         height=HEIGHT,
@@ -91,7 +92,7 @@ def step_chart(rank: RankReport) -> Figure:
         toolbar_location=None,
         tools="",
         x_range=Range1d(start=0.4, end=count + 0.6),
-        y_range=Range1d(start=0, end=top * 1.08 or 1.0),
+        y_range=Range1d(start=0, end=top * 1.1 or 1.0),
         x_axis_label="step" if size == 1 else f"step (each bar is the mean of {size} steps)",
         y_axis_label="milliseconds",
         min_border_left=64,
@@ -112,6 +113,15 @@ def step_chart(rank: RankReport) -> Figure:
         source=ColumnDataSource(_columns(drawn, is_device=has_device(rank))),
     )
     chart.add_tools(HoverTool(renderers=[segments], tooltips=_HOVER, point_policy="follow_mouse"))
+    chart.scatter(
+        x="step",
+        y="ms",
+        marker="inverted_triangle",
+        size=8,
+        line_color=None,
+        name="outliers",
+        source=ColumnDataSource(_outliers(rank, above=0.03 * top)),
+    )
     chart.add_layout(
         Rule(
             location=rank.steps.median_ms,
@@ -169,6 +179,15 @@ def _columns(drawn: tuple[Bar, ...], *, is_device: bool) -> dict[str, list[objec
                 columns[name].append(cell)
             floor += ms
     return columns
+
+
+def _outliers(rank: RankReport, above: float) -> dict[str, list[float]]:
+    """Points ``above`` milliseconds over the ends of the steps far from the median."""
+    positions = rank.steps.outliers[:MOST_BARS]
+    return {
+        "step": [position + 1 for position in positions],
+        "ms": [rank.steps.durations_ms[position] + above for position in positions],
+    }
 
 
 def _title(bar: Bar) -> str:

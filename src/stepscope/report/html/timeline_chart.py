@@ -47,7 +47,8 @@ class Bars:
         name, kind: Position in ``names`` and ``kinds``, one per bar.
         start, length: Milliseconds, one per bar.
         row: Rows from the top, one per bar.
-        text: The length in words, one per bar.
+        words: Lengths in words, each once.
+        text: Position in ``words``, one per bar.
     """
 
     names: list[str]
@@ -55,12 +56,13 @@ class Bars:
     kinds: list[str]
     colours: list[str]
     inks: list[str]
+    words: list[str]
     name: list[int]
     kind: list[int]
     start: list[float]
     length: list[float]
     row: list[float]
-    text: list[str]
+    text: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,10 @@ class Drawn:
 
 def timeline_chart(timeline: Timeline, most_spans: int) -> Drawn:
     """The longest ``most_spans`` bars of a step, and the figure that they belong in."""
-    least = _least_length(timeline, most_spans)
-    lanes = [_thinned(lane, least) for lane in timeline.lanes]
+    quotas = _quotas(timeline.lanes, most_spans)
+    lanes = [
+        (lane, _longest(lane, most)) for lane, most in zip(timeline.lanes, quotas, strict=True)
+    ]
     tops, bottom = _tops(lanes)
     bars = _bars(lanes, tops)
     chart = _figure(timeline, lanes, tops, bottom)
@@ -91,15 +95,22 @@ def timeline_chart(timeline: Timeline, most_spans: int) -> Drawn:
     return Drawn(chart, bars, len(bars.name), total - len(bars.name))
 
 
-def _least_length(timeline: Timeline, most: int) -> float:
-    """The length in microseconds below which bars are left out, so that ``most`` are kept."""
-    lengths = sorted((s.duration_us for lane in timeline.lanes for s in lane.spans), reverse=True)
-    return lengths[most] if len(lengths) > most else -1.0
+def _quotas(lanes: tuple[Lane, ...], most: int) -> list[int]:
+    """How many bars every lane may draw: all of a short lane, so that none looks empty."""
+    quotas = [0] * len(lanes)
+    order = sorted(range(len(lanes)), key=lambda i: len(lanes[i].spans))
+    for place, i in enumerate(order):
+        quotas[i] = min(len(lanes[i].spans), most // (len(lanes) - place))
+        most -= quotas[i]
+    return quotas
 
 
-def _thinned(lane: Lane, least: float) -> tuple[Lane, tuple[Span, ...]]:
-    """A lane and those of its bars that are drawn."""
-    return lane, tuple(span for span in lane.spans if span.duration_us > least)
+def _longest(lane: Lane, most: int) -> tuple[Span, ...]:
+    """The ``most`` longest bars of a lane in their order."""
+    if len(lane.spans) <= most:
+        return lane.spans
+    order = sorted(range(len(lane.spans)), key=lambda i: -lane.spans[i].duration_us)
+    return tuple(lane.spans[i] for i in sorted(order[:most]))
 
 
 def _tops(lanes: list[tuple[Lane, tuple[Span, ...]]]) -> tuple[list[float], float]:
@@ -115,6 +126,7 @@ def _bars(lanes: list[tuple[Lane, tuple[Span, ...]]], tops: list[float]) -> Bars
     """The bars of all lanes in columns."""
     kinds = list(palette.KINDS)
     names: dict[str, int] = {}
+    words: dict[str, int] = {}
     colours = [colour for kind in kinds for colour in palette.shades(palette.kind(kind))]
     bars = Bars(
         names=[],
@@ -122,6 +134,7 @@ def _bars(lanes: list[tuple[Lane, tuple[Span, ...]]], tops: list[float]) -> Bars
         kinds=kinds,
         colours=colours,
         inks=[palette.ink(colour) for colour in colours],
+        words=[],
         name=[],
         kind=[],
         start=[],
@@ -133,10 +146,12 @@ def _bars(lanes: list[tuple[Lane, tuple[Span, ...]]], tops: list[float]) -> Bars
         for span in spans:
             bars.name.append(names.setdefault(span.name, len(names)))
             bars.kind.append(kinds.index(span.kind) if span.kind in kinds else kinds.index("other"))
-            bars.start.append(round(span.start_us / 1e3, 6))
-            bars.length.append(round(span.duration_us / 1e3, 6))
+            bars.start.append(round(span.start_us / 1e3, 5))
+            bars.length.append(round(span.duration_us / 1e3, 5))
             bars.row.append(round(top + span.depth, 3))
-            bars.text.append(format_ms(span.duration_us / 1e3))
+            text = format_ms(span.duration_us / 1e3)
+            bars.text.append(words.setdefault(text, len(words)))
+    bars.words.extend(words)
     bars.names.extend(printable(name) for name in names)
     bars.short.extend(printable(essential(name)) for name in names)
     return bars
@@ -197,7 +212,7 @@ def _figure(
 
 def _name_lanes(chart: Figure, lanes: list[Lane], tops: list[float], bottom: float) -> None:
     """Put a lane's name in the middle of its rows, and a line between two lanes."""
-    ends = [*tops[1:], bottom]
+    ends = [*tops[1:], bottom][: len(tops)]
     middles = [round((top + end - GAP) / 2, 3) for top, end in zip(tops, ends, strict=True)]
     chart.yaxis.ticker = FixedTicker(ticks=middles)
     chart.yaxis.major_label_overrides = {

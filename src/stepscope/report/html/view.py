@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 MOST_CHARTED: Final = 8
 """So many ranks get charts of their own; of the others the page has a line in the table of ranks."""
-MOST_SPANS: Final = 24_000
+MOST_ROWS: Final = 25
+"""Rows of a long table that are shown before the reader asks for all."""
+MOST_SPANS: Final = 12_000
 """So many bars the timelines of all ranks hold together, which keeps the page small."""
 
 
@@ -89,6 +91,14 @@ class RankView:
 
 
 @dataclass(frozen=True, slots=True)
+class RankRow:
+    """A line in the table of ranks."""
+
+    rank: RankReport
+    parts: Stack
+
+
+@dataclass(frozen=True, slots=True)
 class PageView:
     """The whole page.
 
@@ -96,14 +106,14 @@ class PageView:
         report: The report itself.
         focus: Position in ``charted`` of the rank that is shown first.
         charted: Ranks with charts.
-        parts: One stacked bar for every rank, in order.
+        rows: One line for every rank: those with charts first when there are many.
         tiles: Key figures of the rank in focus.
     """
 
     report: Report
     focus: int
     charted: tuple[RankView, ...]
-    parts: tuple[Stack, ...]
+    rows: tuple[RankRow, ...]
     tiles: tuple[Tile, ...]
 
 
@@ -116,9 +126,18 @@ def page_view(report: Report) -> PageView:
         report=report,
         focus=next((i for i, rank in enumerate(ranks) if rank is first), 0),
         charted=tuple(rank_view(rank, key, spans) for key, rank in enumerate(ranks)),
-        parts=tuple(_parts(rank) for rank in report.ranks),
+        rows=_rows(report, ranks),
         tiles=_tiles(report, first),
     )
+
+
+def _rows(report: Report, first: tuple[RankReport, ...]) -> tuple[RankRow, ...]:
+    """Lines of the table of ranks, in the order of ranks while all of them are shown at once."""
+    ranks = list(report.ranks)
+    if len(ranks) > MOST_ROWS:
+        keys = {id(rank) for rank in first}
+        ranks.sort(key=lambda rank: id(rank) not in keys)
+    return tuple(RankRow(rank, _parts(rank)) for rank in ranks)
 
 
 def rank_view(rank: RankReport, key: int, most_spans: int) -> RankView:

@@ -21,6 +21,9 @@ function paint(chart) {
       axis_label_text_font_style: "normal",
     });
   }
+  for (const each of chart.renderers) {
+    if (each.name === "outliers") each.glyph.setv({ fill_color: text });
+  }
   for (const each of chart.center) {
     if ("grid_line_color" in each) each.setv({ grid_line_color: grid });
     if (each.name === "median") each.setv({ line_color: text });
@@ -42,7 +45,7 @@ function expand(bars) {
     columns.color.push(bars.colours[shade(bars, i)]);
     columns.name.push(bars.names[name]);
     columns.kind.push(bars.kinds[bars.kind[i]]);
-    columns.length.push(bars.text[i]);
+    columns.length.push(bars.words[bars.text[i]]);
   });
   return columns;
 }
