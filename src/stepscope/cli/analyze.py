@@ -62,7 +62,7 @@ def deliver(report: Report, *, json: str | None, html: str, text: bool) -> None:
     if text:
         api.print_report(report, file=sys.stderr if json == "-" else sys.stdout)
     if json:
-        api.save_json(report, sys.stdout if json == "-" else json)
+        api.save_json(report, sys.stdout.buffer if json == "-" else json)
     if html != "none":
         api.save_html(report, html)
 

@@ -1,0 +1,174 @@
+"""The only place that chains the parts; the command line, notebooks and users' programs call it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TextIO
+
+from stepscope._version import __version__
+from stepscope.advice.findings import advise
+from stepscope.analysis import summary
+from stepscope.analysis.results import run_all
+from stepscope.errors import InputError, OptionError
+from stepscope.report import saved, terminal
+from stepscope.schema.report import Health, Recording, Report
+from stepscope.schema.run_folder import RankRecording, RunFolder, is_run_folder, load_run
+from stepscope.trace import load
+from stepscope.trace.select import select_steps
+from stepscope.units import ns_to_ms
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from stepscope.schema.report import Notice
+    from stepscope.trace import Trace
+
+REPORT_NAME = "report.json"
+
+
+def analyze(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    rank: int | None = None,
+    steps: tuple[int | None, int | None] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Report:
+    """Diagnoses traces.
+
+    Args:
+        paths: Trace files, folders of them, or one run folder of ``stepscope profile``.
+        rank: Look at this rank only.
+        steps: Look only at steps whose number is at least the first and below the second bound;
+            ``None`` leaves a side open.
+        progress: Called with files read, files in all and the next file's name.
+
+    Raises:
+        InputError: Nothing that was named can be read as a trace.
+        OptionError: There is no such rank or step.
+    """
+    run = _run_folder(paths)
+    sources = _traces_of(run) if run else [str(Path(p)) if str(p) != "-" else "-" for p in paths]
+    traces = _chosen(load(sources, progress=progress), rank)
+    if steps is not None:
+        traces = [select_steps(trace, *steps) for trace in traces]
+    results = [run_all(trace) for trace in traces]
+    advice = advise(results)
+    notices = [
+        n for t, r in zip(traces, results, strict=True) for n in (*t.notices, *summary.notices(r))
+    ]
+    if run:
+        notices += [n for folder in run.ranks if folder.recording for n in folder.recording.notices]
+    return Report(
+        stepscope_version=__version__,
+        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        paths=tuple(str(path) for path in paths),
+        health=_health(traces, notices),
+        verdict=advice.verdict,
+        ranks=tuple(summary.rank_report(t, r) for t, r in zip(traces, results, strict=True)),
+        findings=advice.findings,
+        kernels=summary.kernel_rows(results),
+        operators=summary.operator_rows(results),
+        recording=_recording(run) if run else None,
+    )
+
+
+def load_report(path: str | os.PathLike[str]) -> Report:
+    """The report of whatever stands there: a ``report.json``, a run folder that has one, or traces.
+
+    Raises:
+        InputError: It is none of these.
+    """
+    given = Path(path)
+    inside = given / REPORT_NAME
+    if inside.is_file():
+        return saved.load(inside)
+    if given.is_file() and _starts_like_a_report(given):
+        return saved.load(given)
+    return analyze([given])
+
+
+def save_json(report: Report, target: str | os.PathLike[str] | IO[bytes]) -> None:
+    """Writes ``report.json`` to a path or an open binary file."""
+    saved.save(report, target)
+
+
+def save_html(report: Report, path: str | os.PathLike[str]) -> None:
+    """Writes the report as one page that needs no network."""
+    # Bokeh and the templates are loaded only when a page is wanted.
+    from stepscope.report import html  # noqa: PLC0415
+
+    html.write(report, path)
+
+
+def print_report(report: Report, file: TextIO | None = None) -> None:
+    """Prints the report as text."""
+    terminal.print_report(report, file=file)
+
+
+def _starts_like_a_report(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b'"schema_version"' in file.read(256)
+
+
+def _run_folder(paths: Sequence[str | os.PathLike[str]]) -> RunFolder | None:
+    if len(paths) != 1 or str(paths[0]) == "-" or not is_run_folder(Path(paths[0])):
+        return None
+    return load_run(Path(paths[0]))
+
+
+def _traces_of(run: RunFolder) -> list[str]:
+    traces = [str(folder.trace) for folder in run.ranks if folder.trace]
+    if traces:
+        return traces
+    why = [n.text for folder in run.ranks if folder.recording for n in folder.recording.notices]
+    raise InputError(
+        f"the run recorded no trace{': ' + why[0].rstrip('.') if why else ''}",
+        path=str(run.path),
+        way_out="let the script train for more steps, or choose fewer with --warmup and --clean",
+    )
+
+
+def _chosen(traces: list[Trace], rank: int | None) -> list[Trace]:
+    if rank is None:
+        return traces
+    chosen = [trace for trace in traces if trace.meta.rank == rank]
+    if not chosen:
+        there = (
+            ", ".join(str(t.meta.rank) for t in traces if t.meta.rank is not None)
+            or "no rank is named"
+        )
+        raise OptionError(f"there is no rank {rank} in these traces; there: {there}")
+    return chosen
+
+
+def _health(traces: Sequence[Trace], notices: Sequence[Notice]) -> Health:
+    recorded = [trace.gpu_recorded for trace in traces]
+    return Health(
+        usable=any(trace.usable for trace in traces),
+        gpu_recorded=False if False in recorded else (True if True in recorded else None),
+        notices=tuple(notices),
+    )
+
+
+def _recording(run: RunFolder) -> Recording:
+    """What was measured beside the trace; of several ranks, the first that has clean steps."""
+    recordings = [folder.recording for folder in run.ranks if folder.recording]
+    recordings.sort(key=lambda r: (not r.clean_steps_ns, r.rank))
+    first: RankRecording | None = recordings[0] if recordings else None
+    window = first.window if first else None
+    return Recording(
+        command=run.manifest.command,
+        exit_status=run.manifest.exit_status,
+        clean_steps=len(first.clean_steps_ns) if first else 0,
+        clean_step_ms=_ms(first.clean_step_ns) if first else None,
+        profiled_step_ms=_ms(first.profiled_step_ns) if first else None,
+        inflation_frac=first.inflation_frac if first else None,
+        own_cost_ms=_ms(first.own_cost_ns) if first else None,
+        stop_ms=_ms(window.stop_ns) if window else None,
+    )
+
+
+def _ms(ns: float | None) -> float | None:
+    return None if ns is None else ns_to_ms(ns)
