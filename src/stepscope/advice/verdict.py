@@ -171,7 +171,7 @@ def _regime(part: str, contexts: Sequence[Context]) -> Regime:
 
 def _part_sentence(mean: _Mean, part: str, regime: Regime, contexts: Sequence[Context]) -> str:
     words = mean.words(part)
-    idle = "the GPU stands idle" if mean.has_device else "the training thread stands still"
+    idle = "the GPU stands idle" if mean.has_device else "nothing is trained"
     single = contexts[0].results.loader.is_single_process is True
     program = (
         "Python and PyTorch's operators"
@@ -191,10 +191,19 @@ def _part_sentence(mean: _Mean, part: str, regime: Regime, contexts: Sequence[Co
         "memory": f"Getting memory takes the time: for {words} the GPU stands idle while the driver allocates or frees.",
         "communication": f"Communication takes the time: for {words} ranks exchange data with no computing beside it"
         + _transfer_or_waiting(contexts),
-        "straggler": f"Ranks wait for each other: {words} is communication, and most of that is waiting for the "
-        "rank that comes last.",
+        "straggler": f"Ranks wait for each other: {words} is communication, and most of the time in collectives is "
+        f"waiting for {_late(contexts)}.",
     }
     return sentences[regime]
+
+
+def _late(contexts: Sequence[Context]) -> str:
+    waiting = contexts[0].waiting
+    return (
+        f"rank {waiting.late_rank}"
+        if waiting and waiting.late_share > 0.5
+        else "whichever rank comes last"
+    )
 
 
 def _transfer_or_waiting(contexts: Sequence[Context]) -> str:

@@ -14,7 +14,7 @@ _NOT_MATRIX = re.compile(
 
 _MATRIX = re.compile(
     r"gemm|scudnn|convolve|_engine<|winograd|xmma|nvjet|^cijk_|fmha|flash|attention|attn_|sdpa|cutlass"
-    r"|^bmm_|dgrad|wgrad|fprop|matmul|triton_tem|884|1688|16816|mfma|xdl|_conv_|conv2d|conv3d|marlin"
+    r"|^bmm_|dgrad|wgrad|fprop|matmul|triton_tem|[hsidbf](884|1688|8816|16816|16832)|mfma|xdl|_conv_|conv2d|conv3d|marlin"
     r"|miopensp3asmconv",
     re.IGNORECASE,
 )
