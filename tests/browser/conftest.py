@@ -1,15 +1,21 @@
 """A headless Chromium of the system; the tests skip where there is none."""
 
+from __future__ import annotations
+
 import shutil
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, sync_playwright
 
 from stepscope.report.html import write
 from tests.report import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page
 
 ARGUMENTS = [
     "--headless",
@@ -29,7 +35,9 @@ def browser() -> Iterator[Browser]:
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("no chromium on the PATH, so the page is not looked at in a browser")
-    with sync_playwright() as playwright:
+    reason = "playwright is not installed, so the page is not looked at in a browser"
+    sync_api = pytest.importorskip("playwright.sync_api", reason=reason)
+    with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser
         browser.close()

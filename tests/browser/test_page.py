@@ -1,8 +1,11 @@
 import pytest
-from playwright.sync_api import expect
 
 from tests.report import examples
 
+expect = pytest.importorskip(
+    "playwright.sync_api",
+    reason="playwright is not installed, so the page is not looked at in a browser",
+).expect
 pytestmark = pytest.mark.slow
 
 INK = """
