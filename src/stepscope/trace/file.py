@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
+import numpy as np
 
 from stepscope.errors import NotATraceError
 from stepscope.trace import startup, steps
+from stepscope.trace.ahead import read_ahead
 from stepscope.trace.columns import Columns
+from stepscope.trace.decoding import Decoding
 from stepscope.trace.layout import Layout
 from stepscope.trace.model import Device, Window
-from stepscope.trace.source import Source
+from stepscope.trace.source import STANDARD_INPUT, Source
 from stepscope.trace.tables import FileTables, build
+from stepscope.trace.timed import Timed, timed
 
 if TYPE_CHECKING:
     from stepscope.trace.header import Header
@@ -60,6 +63,26 @@ class TraceFile:
     repairs: Repairs
 
 
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What reading the text of a file showed.
+
+    Attributes:
+        truncated: It, or the compressed stream around it, ends before its time.
+        lost_bytes: Text at the end that held no whole event.
+        repairs: What was mended and lost.
+    """
+
+    truncated: bool
+    lost_bytes: int
+    repairs: Repairs
+
+    @staticmethod
+    def of(source: Source, layout: Layout, decoding: Decoding) -> _Text:
+        """Put together once the file was read."""
+        return _Text(layout.truncated or source.truncated, layout.lost_bytes, decoding.repairs)
+
+
 def read(path: str, *, with_python: bool = False) -> TraceFile:
     """Reads a trace file.
 
@@ -70,12 +93,19 @@ def read(path: str, *, with_python: bool = False) -> TraceFile:
     Raises:
         InputError: It cannot be read, is something else, or holds no complete event.
     """
-    source = Source(path)
-    layout = Layout(path)
+    source, layout = Source(path), Layout(path)
     columns = Columns(with_python=with_python)
-    for events in layout.events(source.chunks()):
-        columns.add(events)
-    header = layout.header()
+    decoding = Decoding(columns, path)
+    if path == STANDARD_INPUT:
+        layout.read(source.chunks(), decoding)
+    else:
+        with read_ahead(source.chunks()) as chunks:
+            layout.read(chunks, decoding)
+    return _made(path, columns, layout.header(), _Text.of(source, layout, decoding))
+
+
+def _made(path: str, columns: Columns, header: Header, text: _Text) -> TraceFile:
+    """The tables of a file and what is known about it, from its raw columns."""
     if columns.complete == 0:
         raise NotATraceError(
             "holds no complete event (no event with a duration)",
@@ -84,7 +114,7 @@ def read(path: str, *, with_python: bool = False) -> TraceFile:
         )
     _refuse_other_programs(path, header, columns)
     base_ns, clock = _clock(header, columns)
-    spans = [frame.drop_nulls() for frame in columns.spans]
+    spans = timed(columns.spans, base_ns)
     built = build(columns, base_ns)
     window = _window(path, built, spans, base_ns)
     found = steps.find(built.host, window.start_ns, window.end_ns)
@@ -98,23 +128,22 @@ def read(path: str, *, with_python: bool = False) -> TraceFile:
         complete=columns.complete,
         python=columns.python,
         unknown=columns.unknown,
-        long_names=columns.long_names,
+        long_names=len(columns.names.cut),
         collective_rank=columns.rank,
-        truncated=layout.truncated or source.truncated,
-        lost_bytes=layout.lost_bytes,
-        repairs=layout.repairs,
+        truncated=text.truncated,
+        lost_bytes=text.lost_bytes,
+        repairs=text.repairs,
     )
 
 
 def _refuse_other_programs(path: str, header: Header, columns: Columns) -> None:
     """A Chrome trace of something other than PyTorch has none of the categories that it writes."""
-    known = columns.host or columns.device or columns.memory or columns.spans or columns.python
     strange = sum(columns.unknown.values())
-    kinds = {k for frame in columns.host for k in frame["kind"].cast(pl.String).unique()}
-    only_strange = strange > 0 and kinds <= {"other"} and not (columns.device or columns.spans)
-    if known and not only_strange:
-        return
-    if header.keys & {"schemaVersion", "deviceProperties", "distributedInfo"}:
+    if strange < columns.complete or header.keys & {
+        "schemaVersion",
+        "deviceProperties",
+        "distributedInfo",
+    }:
         return
     raise NotATraceError(
         "is a Chrome trace, but none of its events come from PyTorch's profiler",
@@ -127,33 +156,23 @@ def _clock(header: Header, columns: Columns) -> tuple[int, str]:
     """Nanoseconds to add to every time, and whether the result counts from 1970."""
     if header.base_ns is not None:
         return header.base_ns, "epoch"
-    for frames in (columns.host, columns.device, columns.spans):
-        for frame in frames:
-            largest = frame["start_ns"].max()
-            if isinstance(largest, int):
-                return 0, "epoch" if largest > EPOCH_US * 1000 else "relative"
+    for rows in (columns.host, columns.device, columns.spans):
+        if rows.count:
+            middle = np.median(rows.peek("start_ns"))
+            return 0, "epoch" if middle > EPOCH_US * 1000 else "relative"
     return 0, "relative"
 
 
-def _window(path: str, built: FileTables, spans: list[pl.DataFrame], base_ns: int) -> Window:
-    times = [
-        frame.select("start_ns", "end_ns") for frame in (built.host, built.device) if len(frame)
-    ]
-    if not times:
-        times = [
-            frame.select(
-                pl.col("start_ns") + base_ns,
-                (pl.col("start_ns") + base_ns + pl.col("dur_ns")).alias("end_ns"),
-            )
-            for frame in spans
-            if len(frame)
-        ]
-    if not times:
-        return Window(path, base_ns, base_ns)
-    row: tuple[Any, ...] = (
-        pl.concat(times).select(pl.col("start_ns").min(), pl.col("end_ns").max()).row(0)
-    )
-    return Window(path, int(row[0]), int(row[1]))
+def _window(path: str, built: FileTables, spans: Timed, base_ns: int) -> Window:
+    """From the first to the last event; the profiler's own span when there is no other."""
+    tables = [frame for frame in (built.host, built.device) if len(frame)]
+    if tables:
+        starts = [frame["start_ns"].to_numpy().min() for frame in tables]
+        ends = [frame["end_ns"].to_numpy().max() for frame in tables]
+        return Window(path, int(min(starts)), int(max(ends)))
+    if spans.count:
+        return Window(path, int(spans.start.min()), int(spans.end.max()))
+    return Window(path, base_ns, base_ns)
 
 
 def devices(header: Header) -> tuple[Device, ...]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from stepscope.trace.salvage import place_of
+
 OPTIONS = ("record_shapes", "with_stack", "profile_memory", "with_modules", "with_flops")
 ENOUGH = (
     "deviceProperties",
@@ -83,13 +85,7 @@ def _first_value(text: bytes) -> Any:  # noqa: ANN401  (a foreign JSON value)
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError as error:
-        end = trailing_at(error)
-        if end is None:
+        end = place_of(error)
+        if end is None or "trailing characters" not in str(error):
             raise
         return msgspec.json.decode(text[:end])
-
-
-def trailing_at(error: msgspec.DecodeError) -> int | None:
-    """Position of the first character behind a whole JSON value, when the error is about that."""
-    match = re.search(r"trailing characters \(byte (\d+)\)", str(error))
-    return int(match.group(1)) - 1 if match else None

@@ -1,170 +1,161 @@
-"""From chunks of text to lists of events: finds the list, cuts it at event borders, decodes.
-
-A border is a guess (``}``, comma, ``{``) that the decoder confirms: only a cut between two events
-leaves valid JSON before it. Text that is no valid JSON goes to ``trace.repair``.
-"""
+"""From chunks of text to pieces of whole events: finds the list of events and cuts it between two of them."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from stepscope.errors import InputError, LimitError, NotATraceError
-from stepscope.trace import limits, repair
-from stepscope.trace.events import Event, decode_events, decode_raw, lenient_event
-from stepscope.trace.header import Header, parse, trailing_at
+from stepscope.errors import LimitError, NotATraceError
+from stepscope.trace import limits
+from stepscope.trace.foreign import NO_EVENTS_WAY_OUT, recognise, refuse_document
+from stepscope.trace.header import Header, parse
+from stepscope.trace.salvage import BORDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
-BORDER_TRIES = 64
+    from stepscope.trace.decoding import Decoding
+
+EVENTS_KEY = re.compile(rb'"traceEvents"\s{0,64}:\s{0,64}\[')
+LONGEST_KEY = 200
+MOST_KEYS = 64
+"""Places that look like the key of the list but stand inside something else."""
 
 
-@dataclass(slots=True)
 class Layout:
     """Reads one file's text.
 
-    Attributes:
+    Args:
         path: For messages.
+
+    Attributes:
         truncated: The list of events has no end; what was whole has been read.
         lost_bytes: Text at the end that held no whole event.
-        repairs: What was repaired and dropped.
-        count: Events read so far.
     """
 
-    path: str
-    truncated: bool = field(default=False, init=False)
-    lost_bytes: int = field(default=0, init=False)
-    repairs: repair.Repairs = field(default_factory=repair.Repairs, init=False)
-    count: int = field(default=0, init=False)
-    _before: bytes = field(default=b"", init=False)
-    _after: bytes = field(default=b"", init=False)
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.truncated = False
+        self.lost_bytes = 0
+        self._before = b""
+        self._after: list[bytes] = []
+        self._after_bytes = 0
 
-    def events(self, chunks: Iterator[bytes]) -> Iterator[list[Event]]:
-        """Lists of whole events in the order of the file.
+    def read(self, chunks: Iterator[bytes], decoding: Decoding) -> None:
+        """Hands all events to the decoding, in the order of the file.
 
         Raises:
             NotATraceError: The text has no list of events.
             LimitError: One event or the header is longer than the documented limit.
         """
-        buffer = self._find_list(chunks)
-        ended = False
+        buffer = self.find_list(chunks)
+        self.read_list(buffer, chunks, decoding)
+
+    def read_list(self, buffer: bytes, chunks: Iterator[bytes], decoding: Decoding) -> None:
+        """As :meth:`read`, from text that starts behind the ``[`` of the list or at an event."""
+        kept = 0
         for chunk in chunks:
-            if ended:
-                self._keep_after(chunk)
-                continue
             buffer += chunk
-            if len(buffer) < limits.CHUNK_BYTES // 2:
+            if len(buffer) < max(limits.PIECE_BYTES, 2 * kept):
                 continue
-            events, buffer, ended = self._cut(buffer)
-            if ended:
-                self._keep_after(buffer)
-                buffer = b""
-            if events:
-                yield events
-        if not ended:
-            last = self._finish(buffer)
-            if last:
-                yield last
+            border = last_border(buffer)
+            if border is None:
+                self._refuse_endless(buffer)
+                continue
+            taken = decoding.take(buffer[: border[0]], final=False)
+            if taken.ended:
+                self.keep_after(buffer[taken.rest + 1 :])
+                for following in chunks:
+                    self.keep_after(following)
+                return
+            kept = border[0] - taken.rest
+            buffer = buffer[taken.rest :] if kept else buffer[border[1] :]
+        self._finish(buffer, decoding)
 
     def header(self) -> Header:
         """The keys around the list; call it after the events were read."""
-        return parse(self._before, self._after)
+        return parse(self._before, b"".join(self._after))
 
-    def _find_list(self, chunks: Iterator[bytes]) -> bytes:
+    def find_list(self, chunks: Iterator[bytes]) -> bytes:
+        """Reads up to the list of events; returns what was read of the list itself."""
         buffer = b""
+        searched = tries = 0
         for chunk in chunks:
             buffer += chunk
             if buffer.lstrip()[:1] == b"[":
+                refuse_document(buffer, self.path)
                 return buffer.lstrip()[1:]
-            for match in EVENTS_KEY.finditer(buffer):
-                before = buffer[: match.start()]
-                if _is_top_level(before):
-                    self._before = before
+            if not searched:
+                refuse_document(buffer, self.path)
+            for match in EVENTS_KEY.finditer(buffer, searched):
+                tries += 1
+                if tries > MOST_KEYS or _is_top_level(buffer[: match.start()]):
+                    self._before = buffer[: match.start()]
                     return buffer[match.end() :]
+            searched = max(len(buffer) - LONGEST_KEY, 1)
             if len(buffer) > limits.HEADER_BYTES:
-                raise LimitError("no list of events within the first 256 MiB", path=self.path)
-        match_any = EVENTS_KEY.search(buffer)
-        if match_any:
-            self._before = buffer[: match_any.start()]
-            return buffer[match_any.end() :]
-        raise NotATraceError(*_recognise(buffer), path=self.path, way_out=NO_EVENTS_WAY_OUT)
+                raise LimitError(
+                    f"no list of events within the first {limits.HEADER_BYTES >> 20} MiB",
+                    path=self.path,
+                    way_out=NO_EVENTS_WAY_OUT,
+                )
+        first = EVENTS_KEY.search(buffer)
+        if first:  # the header before it is broken
+            self._before = buffer[: first.start()]
+            return buffer[first.end() :]
+        raise NotATraceError(recognise(buffer), path=self.path, way_out=NO_EVENTS_WAY_OUT)
 
-    def _keep_after(self, chunk: bytes) -> None:
-        self._after += chunk
-        if len(self._after) > limits.HEADER_BYTES:
-            raise LimitError("more than 256 MiB after the list of events", path=self.path)
+    def keep_after(self, chunk: bytes) -> None:
+        """Text behind the list.
 
-    def _cut(self, buffer: bytes) -> tuple[list[Event], bytes, bool]:
-        """Whole events at the start of the buffer, the rest, and whether the list ended."""
-        for end, following in _borders(buffer):
-            try:
-                events = self._decode(buffer[:end])
-            except msgspec.DecodeError as error:
-                inside = _end_of_list(buffer[:end], error)
-                if inside is not None:
-                    return self._decode(buffer[:inside]), buffer[inside + 1 :], True
-                continue
-            return events, buffer[following:], False
-        if len(buffer) < 2 * limits.CHUNK_BYTES:
-            return [], buffer, False
-        events, rest = repair.events(buffer, self.repairs, self.count, final=False)
-        self.count += len(events)
-        if not events and len(buffer) > limits.EVENT_BYTES:
-            raise LimitError("an event is longer than 64 MiB", path=self.path, place=self._place())
-        return events, rest, False
+        Raises:
+            LimitError: There is more of it than the documented limit.
+        """
+        self._after.append(chunk)
+        self._after_bytes += len(chunk)
+        if self._after_bytes > limits.HEADER_BYTES:
+            raise LimitError(
+                f"more than {limits.HEADER_BYTES >> 20} MiB after the list of events",
+                path=self.path,
+            )
 
-    def _finish(self, buffer: bytes) -> list[Event]:
+    def _refuse_endless(self, buffer: bytes) -> None:
+        if len(buffer) > limits.EVENT_BYTES:
+            raise LimitError(
+                f"no event ends within {limits.EVENT_BYTES >> 20} MiB",
+                path=self.path,
+                way_out="the file is damaged, or was not written by PyTorch's profiler",
+            )
+
+    def _finish(self, buffer: bytes, decoding: Decoding) -> None:
         """The last piece: up to the end of the list, or as far as it is whole."""
-        try:
-            return self._decode(buffer.rstrip().removesuffix(b"]").rstrip().removesuffix(b","))
-        except msgspec.DecodeError as error:
-            inside = _end_of_list(buffer, error)
-            if inside is not None:
-                self._keep_after(buffer[inside + 1 :])
-                return self._decode(buffer[:inside])
-        events, rest = repair.events(buffer, self.repairs, self.count, final=True)
-        self.count += len(events)
-        if rest.lstrip()[:1] == b"]":
-            self._keep_after(rest.lstrip()[1:])
+        taken = decoding.take(buffer, final=True)
+        if taken.ended:
+            self.keep_after(buffer[taken.rest + 1 :])
         else:
             self.truncated = True
-            self.lost_bytes = len(rest.strip().strip(b","))
-        return events
-
-    def _decode(self, text: bytes) -> list[Event]:
-        """Events of text between two borders, field types checked."""
-        array = b"[" + text + b"]"
-        try:
-            events = decode_events(array)
-        except msgspec.ValidationError:
-            events = self._decode_odd(array)
-        except RecursionError:
-            raise InputError(
-                "is nested too deeply to be a trace", path=self.path, place=self._place()
-            ) from None
-        self.count += len(events)
-        return events
-
-    def _decode_odd(self, array: bytes) -> list[Event]:
-        events = []
-        for number, raw in enumerate(decode_raw(array)):
-            event = lenient_event(raw)
-            if event is None:
-                self.repairs.drop(self.count + number)
-            else:
-                events.append(event)
-        return events
-
-    def _place(self) -> str:
-        return f"$.traceEvents[{self.count}]"
+            self.lost_bytes = len(buffer[taken.rest :].strip().strip(b","))
 
 
-NO_EVENTS_WAY_OUT = "give a trace that torch.profiler exported with export_chrome_trace"
+def last_border(buffer: bytes) -> tuple[int, int] | None:
+    """The last place where one event may end and the next begin: (behind ``}``, at ``{``)."""
+    position = len(buffer)
+    while True:
+        position = buffer.rfind(b"{", 0, position)
+        if position < 0:
+            return None
+        start = max(0, position - 132)
+        before = buffer[start:position].rstrip()
+        if not before.endswith(b","):
+            continue
+        before = before[:-1].rstrip()
+        if before.endswith(b"}"):
+            end = start + len(before)
+            match = BORDER.match(buffer, end - 1)
+            if match:
+                return end, match.end()
 
 
 def _is_top_level(before: bytes) -> bool:
@@ -174,40 +165,3 @@ def _is_top_level(before: bytes) -> bool:
     except (msgspec.DecodeError, RecursionError):
         return False
     return True
-
-
-def _borders(buffer: bytes) -> Iterator[tuple[int, int]]:
-    """Places from the end where one event may end and the next begin: (after ``}``, at ``{``)."""
-    position = len(buffer)
-    for _ in range(BORDER_TRIES):
-        position = buffer.rfind(b"{", 0, position)
-        if position < 0:
-            return
-        start = max(0, position - 64)
-        before = buffer[start:position].rstrip()
-        if not before.endswith(b","):
-            continue
-        before = before[:-1].rstrip()
-        if before.endswith(b"}"):
-            yield start + len(before), position
-
-
-def _end_of_list(text: bytes, error: msgspec.DecodeError) -> int | None:
-    """Where the ``]`` of the list stands, when the decoder found whole events and something behind them."""
-    trailing = trailing_at(error)
-    # The decoder saw one "[" before the text; behind the list stand at most spaces before what trails.
-    return text.rfind(b"]", 0, trailing - 1) if trailing is not None else None
-
-
-def _recognise(text: bytes) -> tuple[str]:
-    """What a JSON text without a list of events is, as a sentence."""
-    head = text[:4096]
-    if b'"nodes"' in text[:1_000_000] and b'"schema"' in head:
-        return ("is an execution trace (Chakra), which holds no times of a profile",)
-    if b"rocprofiler-sdk-tool" in head:
-        return ("is a rocprof result, not a trace of PyTorch's profiler",)
-    try:
-        msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return ("is neither a whole JSON text nor the start of a trace",)
-    return ("is JSON without a list of trace events",)

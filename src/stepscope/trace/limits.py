@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-CHUNK_BYTES = 8 * 2**20
-"""Text decoded at a time."""
+import psutil
 
-HEADER_BYTES = 256 * 2**20
+PIECE_BYTES = 2**19
+"""Text decoded at a time; about what the caches of a core hold together with what it becomes."""
+
+HEADER_BYTES = 64 * 2**20
 """Longest text before or after the list of events."""
 
-EVENT_BYTES = 64 * 2**20
-"""Longest single event."""
+EVENT_BYTES = 16 * 2**20
+"""Longest single event; a longer one is left out and said."""
 
 TEXT_BYTES = 64 * 2**30
 """Longest decompressed text of one file."""
 
-EXPANSION = 1100
-"""Highest ratio of decompressed to compressed size; gzip cannot exceed about 1032."""
+EXPANSION = 400
+"""Highest ratio of decompressed to compressed size once EXPANSION_FROM_BYTES are out; real traces reach 30."""
+
+EXPANSION_FROM_BYTES = 256 * 2**20
+"""Text below this may expand by any ratio."""
 
 NAME_CHARACTERS = 65_536
 """Longer names are cut, with a notice."""
+
+DISTINCT_TEXT_BYTES = 2**30
+"""Longest sum of all distinct names and shapes of one file."""
+
+ROW_BYTES = 400
+"""Memory that a row takes at most while tables are made."""
+
+ROWS = 200_000_000
+"""Most rows of one file's tables, whatever the memory."""
+
+
+def most_rows() -> int:
+    """Rows for which this machine has the memory: half of what is free now."""
+    return min(ROWS, psutil.virtual_memory().available // 2 // ROW_BYTES)

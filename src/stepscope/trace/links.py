@@ -1,14 +1,16 @@
-"""Operator to launch to device work: by correlation, then by what encloses the launch on its thread."""
+"""Operator to launch to device work: by correlation, then by flow events, then by what encloses the launch."""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 
-MOST_LEVELS = 8
+from stepscope.trace import ancestry
 
 
-def link(host: pl.DataFrame, device: pl.DataFrame) -> pl.DataFrame:
+def link(
+    host: pl.DataFrame, device: pl.DataFrame, arrows: pl.DataFrame | None
+) -> tuple[pl.DataFrame, int]:
     """Adds ``launch`` and ``operator`` (rows of host, null where unknown) to the device table.
 
     One runtime call may launch many kernels (a graph). A driver call inside a runtime call carries the
@@ -17,28 +19,64 @@ def link(host: pl.DataFrame, device: pl.DataFrame) -> pl.DataFrame:
     Args:
         host: Table HOST of one file.
         device: Table DEVICE of the same file, without the two columns.
+        arrows: Flow events as ``trace.flows.arrows`` gives them.
+
+    Returns:
+        The table with both columns, and how many rows a flow event linked.
     """
     calls = (
-        host.with_row_index("launch")
-        .filter(pl.col("kind").is_in(["runtime", "driver"]) & pl.col("correlation").is_not_null())
-        .select("correlation", pl.col("launch").cast(pl.Int64))
-        .filter(pl.col("correlation") != 0)
+        host.select("kind", "correlation", "pid", "tid", "start_ns", "end_ns")
+        .with_row_index("launch")
+        .filter(pl.col("kind").is_in(["runtime", "driver"]))
+        .with_columns(pl.col("launch").cast(pl.Int64))
+    )
+    by_correlation = (
+        calls.select("correlation", "launch")
+        .filter(pl.col("correlation").is_not_null() & (pl.col("correlation") != 0))
         .unique("correlation", keep="first", maintain_order=True)
     )
-    linked = device.join(calls, on="correlation", how="left", maintain_order="left")
-    return linked.with_columns(_enclosing_operator(host, linked["launch"]))
+    linked = device.join(by_correlation, on="correlation", how="left", maintain_order="left")
+    by_flow = 0
+    if arrows is not None and linked["launch"].null_count():
+        before = linked["launch"].null_count()
+        linked = _by_flow(calls, linked, arrows)
+        by_flow = before - linked["launch"].null_count()
+    return linked.with_columns(_enclosing_operator(host, linked["launch"])), by_flow
+
+
+def _by_flow(calls: pl.DataFrame, device: pl.DataFrame, arrows: pl.DataFrame) -> pl.DataFrame:
+    """Fills ``launch`` where an arrow points at the start of the work and comes out of a call."""
+    launching = (
+        arrows.sort("from_ns")
+        .join_asof(
+            calls.select(
+                pl.col("pid").alias("from_pid"),
+                pl.col("tid").alias("from_tid"),
+                pl.col("start_ns").alias("call_ns"),
+                pl.col("end_ns").alias("call_end_ns"),
+                pl.col("launch").alias("by_flow"),
+            ).sort("call_ns"),
+            left_on="from_ns",
+            right_on="call_ns",
+            by=["from_pid", "from_tid"],
+            check_sortedness=False,
+        )
+        .filter(pl.col("by_flow").is_not_null() & (pl.col("from_ns") <= pl.col("call_end_ns")))
+        .select(
+            pl.col("to_pid").alias("device"),
+            pl.col("to_tid").alias("stream"),
+            pl.col("to_ns").alias("start_ns"),
+            "by_flow",
+        )
+        .unique(["device", "stream", "start_ns"], keep="none")
+    )
+    return device.join(
+        launching, on=["device", "stream", "start_ns"], how="left", maintain_order="left"
+    ).select(*device.columns[:-1], pl.coalesce("launch", "by_flow").alias("launch"))
 
 
 def _enclosing_operator(host: pl.DataFrame, launch: pl.Series) -> pl.Series:
-    parent = host["parent"].fill_null(-1).to_numpy()
     is_operator = (host["kind"] == "operator").to_numpy()
-    row = launch.fill_null(-1).to_numpy().copy()
-    for _ in range(MOST_LEVELS):
-        seeking = np.flatnonzero(row >= 0)
-        seeking = seeking[~is_operator[row[seeking]]]
-        if not len(seeking):
-            break
-        row[seeking] = parent[row[seeking]]
-    else:
-        row[(row >= 0) & ~is_operator[row]] = -1
-    return pl.Series("operator", row, dtype=pl.Int64).replace(-1, None)
+    nearest = np.append(ancestry.nearest(host, is_operator), -1)
+    row = launch.fill_null(-1).to_numpy()
+    return pl.Series("operator", nearest[row], dtype=pl.Int64).replace(-1, None)

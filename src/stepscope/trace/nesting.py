@@ -1,8 +1,8 @@
-"""Which host event lies inside which: depth, parent and self time, without a loop over events.
+"""Which host event lies inside which: depth, parent and self time.
 
-Events of one thread are meant to nest. Real traces break that by microseconds, and older ones hold
-events of length zero, so a child may outlast its parent: it stays a child, and only the part inside
-counts against the parent's self time.
+Events of one thread are meant to nest, and where they do nothing loops over them. Real traces break
+nesting by microseconds; those stretches are walked event by event. A child that outlasts its parent stays
+a child, and only the part inside counts against the parent's self time.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+ROUNDING_NS = 1_000
+"""Older files round starts and durations to microseconds each, so that siblings overlap by as much."""
 
 
 def nest(thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
@@ -26,22 +30,39 @@ def nest(thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
         each of shape (n,).
     """
     count = len(thread)
-    depth = np.zeros(count, np.int64)
-    parent = np.full(count, -1, np.int64)
+    depth, parent = np.zeros(count, np.int64), np.full(count, -1, np.int64)
     own = end - start
     if count == 0:
         return depth, parent, own
     order = np.argsort(thread, kind="stable")
-    sorted_thread = thread[order]
-    borders = np.flatnonzero(np.diff(sorted_thread)) + 1
+    borders = np.flatnonzero(np.diff(thread[order])) + 1
     for piece in np.split(order, borders):
-        depth[piece] = _depths(start[piece], end[piece])
-    _link(order, sorted_thread, depth, parent)
+        depth[piece], inner = _nest_thread(start[piece], end[piece])
+        parent[piece] = np.where(inner < 0, -1, piece[inner])
     inside = np.flatnonzero(parent >= 0)
     above = parent[inside]
     covered = np.minimum(end[inside], end[above]) - np.maximum(start[inside], start[above])
     np.subtract.at(own, above, np.maximum(covered, 0))
     return depth, parent, np.maximum(own, 0)
+
+
+def _nest_thread(start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Depth and parent of the events of one thread."""
+    depth = _depths(start, end)
+    parent = _parents(depth)
+    crossing = (parent >= 0) & (end > end[parent])
+    crossing |= (parent >= 0) & (end[parent] <= start) & (start[parent] < start)
+    if crossing.any():
+        reach = np.maximum.accumulate(end)
+        opens = np.append(True, start[1:] >= reach[:-1])
+        stretch = np.cumsum(opens) - 1
+        edges = np.append(np.flatnonzero(opens), len(start))
+        for number in np.unique(stretch[crossing]).tolist():
+            low, high = int(edges[number]), int(edges[number + 1])
+            walked = _walk(start[low:high].tolist(), end[low:high].tolist())
+            depth[low:high] = walked[0]
+            parent[low:high] = np.where(walked[1] < 0, -1, walked[1] + low)
+    return depth, parent
 
 
 def _depths(start: Ints, end: Ints) -> Ints:
@@ -54,15 +75,33 @@ def _depths(start: Ints, end: Ints) -> Ints:
     return still_open
 
 
-def _link(order: Ints, thread: Ints, depth: Ints, parent: Ints) -> None:
-    """The parent is the last event before, in the same thread, one level up."""
-    by_depth = depth[order]
-    above = np.flatnonzero(by_depth == 0)
-    for level in range(1, int(by_depth.max(initial=0)) + 1):
-        here = np.flatnonzero(by_depth == level)
-        if len(here) and len(above):
-            found = np.searchsorted(above, here) - 1
-            candidate = above[np.maximum(found, 0)]
-            valid = (found >= 0) & (thread[candidate] == thread[here])
-            parent[order[here[valid]]] = order[candidate[valid]]
-        above = here
+def _parents(depth: Ints) -> Ints:
+    """The parent is the last event before that lies one level up."""
+    count = len(depth)
+    rows = np.arange(count, dtype=np.int64)
+    keys = np.sort(depth * count + rows)
+    at = np.searchsorted(keys, (depth - 1) * count + rows) - 1
+    found = keys[np.maximum(at, 0)]
+    is_child = (depth > 0) & (at >= 0) & (found // count == depth - 1)
+    return np.where(is_child, found % count, -1)
+
+
+def _walk(start: list[int], end: list[int]) -> tuple[Ints, Ints]:
+    """Depth and parent by a stack of what is open, for events that do not nest."""
+    depth, parent = np.zeros(len(start), np.int64), np.full(len(start), -1, np.int64)
+    stack: list[int] = []
+    for row, (begin, finish) in enumerate(zip(start, end, strict=True)):
+        while stack and _is_over(start[stack[-1]], end[stack[-1]], begin, finish):
+            stack.pop()
+        if stack:
+            parent[row] = stack[-1]
+        depth[row] = len(stack)
+        stack.append(row)
+    return depth, parent
+
+
+def _is_over(start: int, end: int, begin: int, finish: int) -> bool:
+    """Whether an open event cannot enclose one that begins and finishes later."""
+    if end <= begin:
+        return not (start == end == begin == finish)
+    return end < finish and end - begin <= ROUNDING_NS and start < begin

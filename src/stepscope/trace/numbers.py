@@ -1,7 +1,8 @@
-"""Numbers of a trace as text to exact integers, a column at a time.
+"""Numbers of a trace to exact integers, a column at a time.
 
-Times are microseconds with up to three decimals. A 64-bit float cannot hold those of 2024 (decimal
-microseconds since 1970) to the nanosecond, so the text itself is read.
+Times are microseconds with up to three decimals. A 64-bit float holds them to the nanosecond below
+2**43 microseconds (times relative to a base); those of 2024 (decimal microseconds since 1970) are
+beyond it, and then the text itself is read.
 """
 
 from __future__ import annotations
@@ -9,98 +10,145 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-import polars as pl
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.trace.events import ABSENT, Number, Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from msgspec import Raw
 
-PLAIN = r"^-?\d{1,16}(\.\d{1,3})?$"
-LARGEST_NS = 2**62
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+EXACT_BELOW_US = 2.0**43
+"""Half the distance of neighbouring floats stays below half a nanosecond up to here."""
+
+FARTHEST_US = 2**61 // 1000
+"""Microseconds whose nanoseconds, with a base added, a 64-bit number holds."""
+LONGEST_TEXT = 64
+MOST_DIGITS = 16
+ZERO, POINT, MINUS = 48, 46, 45
 
 
-def nanoseconds(texts: Sequence[Raw | bytes]) -> pl.Series:
-    """JSON numbers in microseconds to nanoseconds.
+def from_numbers(values: Sequence[Number]) -> Ints | None:
+    """Microseconds as numbers to nanoseconds.
+
+    Returns:
+        Shape ``(len(values),)``; None when a value is missing or a float may have lost a nanosecond, so
+        that the text has to be read.
+    """
+    if not values:
+        return np.empty(0, np.int64)
+    try:
+        array = np.array(values)
+    except OverflowError:
+        return None
+    if array.dtype == np.int64:
+        is_near = int(array.max()) <= FARTHEST_US and int(array.min()) >= -FARTHEST_US
+        return array * 1000 if is_near else None
+    if array.dtype != np.float64 or not (np.abs(array) < EXACT_BELOW_US).all():
+        return None
+    whole = np.floor(array)
+    nanoseconds: Ints = whole.astype(np.int64) * 1000
+    nanoseconds += np.rint((array - whole) * 1000).astype(np.int64)
+    return nanoseconds
+
+
+def from_texts(texts: Sequence[Raw | bytes], missing: int = ABSENT) -> Ints:
+    """Microseconds as JSON text to nanoseconds.
 
     Args:
         texts: One JSON value per event as written in the file; empty where the key is missing.
+        missing: What stands where the key is missing.
 
     Returns:
-        Int64 column of the same length; null where the value is missing or not a finite number.
-        More than three decimals are rounded half to even.
+        Shape ``(len(texts),)``; ABSENT where the value is not a finite number within 73 years of 0. More
+        than three decimals are rounded half to even.
     """
-    if not texts:
-        return pl.Series("ns", [], dtype=pl.Int64)
-    joined = b"\n".join(texts).decode("utf-8", "replace")
-    column = pl.Series("text", joined.split("\n"), dtype=pl.String)
-    if len(column) != len(texts):
-        column = pl.Series(
-            "text", [bytes(t).decode("utf-8", "replace") for t in texts], dtype=pl.String
-        )
-    return _parse(column)
+    count = len(texts)
+    if not count:
+        return np.empty(0, np.int64)
+    plain = [bytes(text) for text in texts]
+    width = min(max(map(len, plain)), LONGEST_TEXT) or 1
+    grid = np.array(plain, dtype=f"S{width}").view(np.uint8).reshape(count, width)
+    nanoseconds, is_read = _plain_decimals(grid)
+    for position in np.flatnonzero(~is_read).tolist():
+        text = plain[position]
+        value = _one(text) if text else missing
+        nanoseconds[position] = ABSENT if value is None else value
+    return nanoseconds
 
 
-def _parse(column: pl.Series) -> pl.Series:
-    frame = column.to_frame("text").with_columns(pl.col("text").str.contains(PLAIN).alias("plain"))
-    whole = pl.col("parts").struct.field("field_0")
-    decimals = pl.col("parts").struct.field("field_1").fill_null("").str.pad_end(3, "0")
-    negative = whole.str.starts_with("-")
-    frame = frame.with_columns(
-        pl.when("plain").then(pl.col("text")).str.splitn(".", 2).alias("parts")
-    ).select(
-        "text",
-        "plain",
-        (
-            whole.cast(pl.Int64, strict=False) * 1000
-            + pl.when(negative).then(-1).otherwise(1) * decimals.cast(pl.Int64, strict=False)
-        ).alias("ns"),
-    )
-    if frame["plain"].all():
-        return frame["ns"]
-    odd = frame["text"].filter(~frame["plain"].fill_null(value=False)).unique()
-    known = {text: _one(text) for text in odd.to_list()}
-    replaced = frame["text"].replace_strict(
-        list(known), list(known.values()), default=None, return_dtype=pl.Int64
-    )
-    return frame.select(pl.when("plain").then(pl.col("ns")).otherwise(replaced).alias("ns"))["ns"]
+def _plain_decimals(grid: npt.NDArray[np.uint8]) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Rows that are an optional minus, up to 16 digits and up to three decimals; which rows are so.
+
+    Args:
+        grid: Characters, shape (rows, width), zeros behind the end of a text.
+    """
+    whole, part = np.zeros(len(grid), np.int64), np.zeros(len(grid), np.int64)
+    digits, decimals = np.zeros(len(grid), np.int64), np.zeros(len(grid), np.int64)
+    behind = np.zeros(len(grid), np.bool_)
+    is_plain = np.ones(len(grid), np.bool_)
+    negative = grid[:, 0] == MINUS
+    for column, characters in enumerate(grid.T):
+        digit = characters.astype(np.int64) - ZERO
+        is_digit = (digit >= 0) & (digit <= 9)
+        before = is_digit & ~behind & (digits < MOST_DIGITS)
+        after = is_digit & behind & (decimals < 3)
+        point = (characters == POINT) & ~behind & (digits > 0)
+        whole = np.where(before, whole * 10 + digit, whole)
+        part = np.where(after, part * 10 + digit, part)
+        digits += before
+        decimals += after
+        behind |= point
+        sign = negative if column == 0 else False
+        is_plain &= before | after | point | (characters == 0) | sign
+    is_plain &= (digits > 0) & (whole < FARTHEST_US)
+    value = np.where(is_plain, whole, 0) * 1000 + part * 10 ** (3 - decimals)
+    return np.where(negative, -value, value), is_plain
 
 
-def _one(text: str | None) -> int | None:
+def _one(text: bytes) -> int | None:
     """A number that is not plain decimal: quoted, with exponent, with many decimals."""
-    if not text or len(text) > 64:
+    if len(text) > LONGEST_TEXT:
         return None
     try:
-        value = Decimal(text.strip().strip('"').strip())
+        value = Decimal(text.decode("ascii", "replace").strip().strip('"').strip())
     except InvalidOperation:
         return None
-    if not value.is_finite() or abs(value) > LARGEST_NS // 1000:
+    if not value.is_finite() or abs(value) > FARTHEST_US:
         return None
     return int((value * 1000).to_integral_value())
 
 
-def integers(values: Sequence[int | float | str | None]) -> pl.Series:
-    """Whole numbers written as int, float or text; null for anything else, ``"N/A"`` and ``"inf"`` too."""
-    return pl.Series("int", [_integer(v) for v in values], dtype=pl.Int64)
+def wholes(values: Sequence[Scalar]) -> Ints:
+    """Whole numbers written as int, float or text; ABSENT for anything else, ``"N/A"`` and ``"inf"`` too."""
+    try:
+        return np.fromiter(values, np.int64, len(values))
+    except (TypeError, ValueError, OverflowError):
+        return np.fromiter(map(_whole, values), np.int64, len(values))
 
 
-def floats(values: Sequence[int | float | str | None]) -> pl.Series:
-    """Finite numbers written as int, float or text; null for anything else."""
-    return pl.Series("float", [_float(v) for v in values], dtype=pl.Float64)
+def floats(values: Sequence[Scalar]) -> Floats:
+    """Finite numbers written as int, float or text; NaN for anything else."""
+    return np.fromiter(map(_float, values), np.float64, len(values))
 
 
-def _integer(value: int | float | str | None) -> int | None:
+def _whole(value: Scalar) -> int:
     if type(value) is int:
-        return value if -(2**63) <= value < 2**63 else None
+        return value if -(2**63) < value < 2**63 else ABSENT
     number = _float(value)
-    return int(number) if number is not None and abs(number) < 2**63 else None
+    return int(number) if abs(number) < 2.0**63 else ABSENT
 
 
-def _float(value: int | float | str | None) -> float | None:
-    if value is None:
-        return None
+def _float(value: Scalar) -> float:
+    if value is None or value == ABSENT:
+        return float("nan")
     try:
         number = float(value)
     except (ValueError, OverflowError):
-        return None
-    return number if number - number == 0 else None
+        return float("nan")
+    return number if abs(number) < float("inf") else float("nan")

@@ -1,30 +1,37 @@
-"""Events out of text that is no valid JSON: what real writers got wrong, mended event by event.
+"""One event out of text that is no valid JSON: what real writers got wrong, mended step by step.
 
 Known faults, each seen in public files: unescaped quotes, backslashes and control characters in
-names, invalid UTF-8, bare ``NaN``, ``inf`` and ``N/A``, trailing commas, text cut anywhere.
-An event that cannot be mended is dropped and counted; every other one is exact.
+names, invalid UTF-8, lone surrogates, bare ``NaN``, ``inf`` and ``N/A``, trailing commas. A mend that is
+not needed is not made, so that an event loses no more than its fault.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import msgspec
-from msgspec import Raw
 
-from stepscope.trace.events import Event, decode_event, lenient_event
+from stepscope.trace.events import ExactEvent, decode_oddly
 
-BORDER = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:)')
-END_OF_LIST = re.compile(rb"\}\s*,?\s*(?=\])")
+FIELD = rb'"(?:pid|ph|cat|tid|ts|dur|args|id|s|bp|name)"'
 NAME = re.compile(
-    rb'("name"\s*:\s*")(.*?)("\s*,\s*"(?:pid|ph|cat|tid|ts|dur|args|id|s|bp)"\s*:|"\s*\}\s*$|"\s*,?\s*\n)',
+    rb'("name"\s{0,64}:\s{0,64}")(.*?)'
+    rb'("\s{0,64},\s{0,64}' + FIELD + rb'\s{0,64}:|"\s{0,64}\}\s{0,64}\Z|"\s{0,64},?\s{0,64}\n)',
     re.DOTALL,
 )
 CONTROL = re.compile(rb"[\x00-\x1f]")
-BARE = re.compile(rb"(:\s*)(-?(?:NaN|nan|Infinity|inf|N/A))(?=\s*[,}\]])")
-TRAILING_COMMA = re.compile(rb",(\s*[}\]])")
-ESCAPE = re.compile(rb"\\(?![\"\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})")
+BARE = re.compile(rb"(:\s{0,64})(-?(?:NaN|nan|Infinity|inf|N/A))(?=\s{0,64}[,}\]])")
+BARE_IN_LIST = re.compile(rb"([\[,]\s{0,64})(-?(?:NaN|nan|Infinity|inf))(?=\s{0,64}[,\]])")
+TRAILING_COMMA = re.compile(rb",(\s{0,64}[}\]])")
+ESCAPE = re.compile(rb'\\(?![\\"/bfnrtu])|\\(?=u(?![0-9a-fA-F]{4}))')
+QUOTE = re.compile(rb'(?<!\\)"')
+SURROGATE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+CLOSES = re.compile(rb'"\s{0,64}(?:[}\]:]|,\s{0,64}["{\[\d-])')
+LONGEST = 2**20
+"""Longer text than this is not worth the search for stray quotes."""
 
 
 @dataclass(slots=True)
@@ -39,8 +46,8 @@ class Repairs:
 
     mended: int = 0
     dropped: int = 0
-    first_mended: int | None = field(default=None)
-    first_dropped: int | None = field(default=None)
+    first_mended: int | None = None
+    first_dropped: int | None = None
 
     def mend(self, position: int) -> None:
         """Counts a repaired event."""
@@ -54,81 +61,80 @@ class Repairs:
         if self.first_dropped is None:
             self.first_dropped = position
 
-
-def events(
-    buffer: bytes, repairs: Repairs, offset: int, *, final: bool
-) -> tuple[list[Event], bytes]:
-    """Whole events at the start of text in which something is broken.
-
-    Args:
-        buffer: Text that starts at an event.
-        repairs: Counted into.
-        offset: Number of events before the buffer.
-        final: Whether the text goes to the end of the file.
-
-    Returns:
-        The events, and the text behind the last whole one: it starts with ``]`` when the list ended,
-        with an unfinished event otherwise.
-    """
-    found: list[Event] = []
-    start = 0
-    for border in BORDER.finditer(buffer):
-        _take(buffer[start : border.start() + 1], found, repairs, offset)
-        start = border.end()
-    rest = buffer[start:]
-    if not final:
-        return found, rest
-    for end in END_OF_LIST.finditer(rest):
-        piece = rest[: end.start() + 1]
-        event, mended = _read(piece)
-        if event is not None:
-            if mended:
-                repairs.mend(offset + len(found))
-            found.append(event)
-            return found, rest[end.end() :]
-    return found, rest
+    def add(self, other: Repairs, offset: int) -> None:
+        """Takes in what was counted in a later part of the list that starts at ``offset``."""
+        self.mended += other.mended
+        self.dropped += other.dropped
+        if self.first_mended is None and other.first_mended is not None:
+            self.first_mended = other.first_mended + offset
+        if self.first_dropped is None and other.first_dropped is not None:
+            self.first_dropped = other.first_dropped + offset
 
 
-def _take(piece: bytes, found: list[Event], repairs: Repairs, offset: int) -> None:
-    event, mended = _read(piece)
-    position = offset + len(found) + repairs.dropped
-    if event is None:
-        repairs.drop(position)
-        return
-    if mended:
-        repairs.mend(position)
-    found.append(event)
-
-
-def _read(piece: bytes) -> tuple[Event | None, bool]:
+def read_event(text: bytes) -> tuple[ExactEvent | None, bool]:
     """The event that the text is, and whether it had to be mended; None when it cannot be read."""
-    event = _decode(piece)
+    event = _decode(text)
     if event is not None:
         return event, False
-    return _decode(_mend(piece)), True
+    for mend in MENDS:
+        text = mend(text)
+        event = _decode(text)
+        if event is not None:
+            return event, True
+    return None, True
 
 
-def _decode(piece: bytes) -> Event | None:
+def _decode(text: bytes) -> ExactEvent | None:
     try:
-        return decode_event(piece)
-    except msgspec.ValidationError:
-        return lenient_event(Raw(piece))
+        events, _ = decode_oddly(b"[" + text + b"]")
     except (msgspec.DecodeError, RecursionError):
         return None
+    return events[0] if len(events) == 1 else None
 
 
-def _mend(piece: bytes) -> bytes:
-    """The text with what real writers get wrong put right."""
-    text = piece.decode("utf-8", "replace").encode()
-    text = NAME.sub(_mend_name, text, count=1)
-    text = BARE.sub(rb"\1null", text)
-    text = TRAILING_COMMA.sub(rb"\1", text)
+def _utf8(text: bytes) -> bytes:
+    text = text.decode("utf-8", "replace").encode()
+    return SURROGATE.sub(lambda m: b"\\ufffd" if m.group(1) else m.group(0), text)
+
+
+def _controls(text: bytes) -> bytes:
     return CONTROL.sub(b" ", text)
 
 
-def _mend_name(match: re.Match[bytes]) -> bytes:
-    """The name with its quotes, backslashes and control characters escaped."""
-    name = ESCAPE.sub(rb"\\\\", match.group(2))
-    name = re.sub(rb'(?<!\\)"', rb'\\"', name)
-    name = CONTROL.sub(b" ", name)
-    return match.group(1) + name + match.group(3)
+def _values(text: bytes) -> bytes:
+    text = BARE_IN_LIST.sub(rb"\1null", BARE.sub(rb"\1null", text))
+    return TRAILING_COMMA.sub(rb"\1", text)
+
+
+def _escapes(text: bytes) -> bytes:
+    return ESCAPE.sub(rb"\\\\", text)
+
+
+def _name(text: bytes) -> bytes:
+    """The name with its quotes escaped: it goes up to the quote that a known field follows."""
+
+    def escape(match: re.Match[bytes]) -> bytes:
+        return match.group(1) + QUOTE.sub(rb'\\"', match.group(2)) + match.group(3)
+
+    return NAME.sub(escape, text, count=1)
+
+
+def _quotes(text: bytes) -> bytes:
+    """Every quote inside a string escaped that nothing follows which may stand behind a string."""
+    if len(text) > LONGEST:
+        return text
+    out = bytearray()
+    inside, position = False, 0
+    for match in QUOTE.finditer(text):
+        out += text[position : match.start()]
+        position = match.end()
+        if inside and not CLOSES.match(text, match.start()):
+            out += b'\\"'
+            continue
+        out += b'"'
+        inside = not inside
+    return bytes(out + text[position:])
+
+
+MENDS = (_utf8, _controls, _values, _escapes, _name, _quotes)
+"""In this order, each on what the one before left."""

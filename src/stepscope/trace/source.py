@@ -1,82 +1,73 @@
 """From a path to chunks of decompressed text, whatever the file is called.
 
-The content decides, not the suffix: gzip with any number of members, or plain text. What cannot be
-a trace is recognised here by its first bytes and refused in one sentence.
+The content decides, not the suffix: gzip with any number of members, or plain text.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from isal import isal_zlib
 
-from stepscope.errors import InputError, LimitError, NotATraceError
+from stepscope.errors import InputError, LimitError, MissingExtraError
 from stepscope.trace import limits
+from stepscope.trace.foreign import BYTE_ORDER_MARK, refuse_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 GZIP = b"\x1f\x8b"
-FOREIGN = (
-    (b"PK\x03\x04", "a zip archive", "unpack it and give the trace inside"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it with 'zstd -d'"),
-    (b"\xfd7zXZ", "compressed with xz", "unpack it with 'unxz'"),
-    (b"BZh", "compressed with bzip2", "unpack it with 'bunzip2'"),
-    (b"SQLite format 3", "an SQLite database", "export a Chrome trace from the profiler instead"),
-    (b"\x80\x04", "a pickle, such as a CUDA memory snapshot", "give the profiler's JSON trace"),
-    (b"\x80\x05", "a pickle, such as a CUDA memory snapshot", "give the profiler's JSON trace"),
-    (b"\x89HDF", "an HDF5 file", "give the profiler's JSON trace"),
-    (b"PAR1", "a Parquet file", "give the profiler's JSON trace"),
-)
-LFS_POINTER = b"version https://git-lfs.github.com/spec"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+COMPRESSED_BYTES = 2**16
+STANDARD_INPUT = "-"
 
 
-@dataclass(slots=True)
 class Source:
     """A file that may hold a trace.
 
+    Args:
+        path: The path as given, an address that fsspec knows, or ``-`` for standard input.
+
     Attributes:
-        path: The path as given, ``-`` for standard input.
-        truncated: Set while reading: the compressed stream ended before its end mark.
+        truncated: Set while reading: the compressed stream ended, or broke, before its end mark.
         trailing_junk: Set while reading: bytes after the last gzip member.
+        bytes_read: Bytes of the file read so far.
     """
 
-    path: str
-    truncated: bool = field(default=False, init=False)
-    trailing_junk: int = field(default=0, init=False)
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.truncated = False
+        self.trailing_junk = 0
+        self.bytes_read = 0
 
-    def chunks(self) -> Iterator[bytes]:
-        """Decompressed text in pieces of about ``limits.CHUNK_BYTES``.
+    def chunks(self) -> Generator[bytes, None, None]:
+        """Decompressed text in pieces of at least ``limits.PIECE_BYTES``, the last one apart.
 
         Raises:
             InputError: The file is missing, unreadable or empty.
             NotATraceError: Its first bytes show that it is something else.
             LimitError: It decompresses to more than the documented limit.
+            MissingExtraError: The path is an address and fsspec is not installed.
         """
         with _open(self.path) as stream:
-            first = stream.read(limits.CHUNK_BYTES)
+            first = self._read(stream, COMPRESSED_BYTES)
             if not first:
                 raise InputError(
                     "the file is empty", path=self.path, way_out="record the trace again"
                 )
+            is_gzip = first.startswith(GZIP)
+            pieces = self._gunzip(stream, first) if is_gzip else self._plain(stream, first)
             total = 0
-            pieces = (
-                self._gunzip(stream, first) if first.startswith(GZIP) else _plain(stream, first)
-            )
-            for number, piece in enumerate(pieces):
-                if number == 0:
-                    refuse_foreign(piece, self.path)
+            for piece in _regrouped(pieces):
+                if total == 0:
+                    refuse_bytes(piece, self.path)
+                    total = len(piece)
+                    yield piece.removeprefix(BYTE_ORDER_MARK)
+                    continue
                 total += len(piece)
-                if total > limits.TEXT_BYTES:
-                    raise LimitError(
-                        f"decompresses to more than {limits.TEXT_BYTES >> 30} GiB",
-                        path=self.path,
-                        way_out="record fewer steps",
-                    )
+                self._refuse_bomb(total)
                 yield piece
             if total == 0:
                 raise InputError(
@@ -85,13 +76,41 @@ class Source:
                     way_out="record the trace again",
                 )
 
+    def _refuse_bomb(self, total: int) -> None:
+        if total > limits.TEXT_BYTES:
+            raise LimitError(
+                f"decompresses to more than {limits.TEXT_BYTES >> 30} GiB",
+                path=self.path,
+                way_out="record fewer steps",
+            )
+        if total > limits.EXPANSION_FROM_BYTES and total > limits.EXPANSION * self.bytes_read:
+            raise LimitError(
+                f"decompresses to more than {limits.EXPANSION} times its size, which no trace does",
+                path=self.path,
+            )
+
+    def _read(self, stream: IO[bytes], size: int) -> bytes:
+        try:
+            data = stream.read(size)
+        except OSError as error:
+            raise InputError(
+                f"cannot be read ({error.strerror or error})", path=self.path
+            ) from error
+        self.bytes_read += len(data)
+        return data
+
+    def _plain(self, stream: IO[bytes], first: bytes) -> Iterator[bytes]:
+        yield first
+        while piece := self._read(stream, limits.PIECE_BYTES):
+            yield piece
+
     def _gunzip(self, stream: IO[bytes], data: bytes) -> Iterator[bytes]:
         """All members, one after the other; what follows a broken place is given up and said."""
         while True:
             member = isal_zlib.decompressobj(31)
             while True:
                 try:
-                    piece = member.decompress(data, limits.CHUNK_BYTES)
+                    piece = member.decompress(data, limits.PIECE_BYTES)
                 except isal_zlib.error:  # type: ignore[misc]  # its stub calls the class a value
                     self.truncated = True
                     return
@@ -99,13 +118,13 @@ class Source:
                     yield piece
                 if member.eof:
                     break
-                data = member.unconsumed_tail or stream.read(limits.CHUNK_BYTES // 8)
+                data = member.unconsumed_tail or self._read(stream, COMPRESSED_BYTES)
                 if not data and not piece:
                     self.truncated = True
                     return
-            data = (member.unused_data or stream.read(limits.CHUNK_BYTES // 8)).lstrip(b"\0")
+            data = member.unused_data.lstrip(b"\0")
             while not data:
-                data = stream.read(limits.CHUNK_BYTES // 8)
+                data = self._read(stream, COMPRESSED_BYTES)
                 if not data:
                     return
                 data = data.lstrip(b"\0")
@@ -114,47 +133,58 @@ class Source:
                 return
 
 
-def _open(path: str) -> IO[bytes]:
-    if path == "-":
-        return sys.stdin.buffer
-    file = Path(path)
+def _regrouped(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same text in pieces of at least ``limits.PIECE_BYTES``, so that no tiny ones come."""
+    held: list[bytes] = []
+    length = 0
+    for piece in pieces:
+        held.append(piece)
+        length += len(piece)
+        if length >= limits.PIECE_BYTES:
+            yield b"".join(held) if len(held) > 1 else piece
+            held.clear()
+            length = 0
+    if held:
+        yield b"".join(held)
+
+
+def is_address(path: str) -> bool:
+    """Whether the path is an address such as ``s3://bucket/trace.json`` and no local file."""
+    scheme, colon, _ = path.partition("://")
+    return bool(colon) and scheme.replace("+", "").isalnum()
+
+
+@contextmanager
+def _open(path: str) -> Iterator[IO[bytes]]:
+    if path == STANDARD_INPUT:
+        yield sys.stdin.buffer
+        return
+    with _open_address(path) if is_address(path) else _open_file(path) as stream:
+        yield stream
+
+
+def _open_file(path: str) -> IO[bytes]:
     try:
-        return file.open("rb")
+        return Path(path).open("rb")
     except FileNotFoundError:
         raise InputError("there is no such file or folder", path=path) from None
     except IsADirectoryError:
         raise InputError("is a folder where a file was expected", path=path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=path) from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"cannot be read ({reason})", path=path) from error
 
 
-def _plain(stream: IO[bytes], first: bytes) -> Iterator[bytes]:
-    yield first.removeprefix(BYTE_ORDER_MARK)
-    while piece := stream.read(limits.CHUNK_BYTES):
-        yield piece
-
-
-def refuse_foreign(start: bytes, path: str) -> None:
-    """Raise :class:`NotATraceError` when the first bytes show that this is no JSON trace."""
-    text = start.removeprefix(BYTE_ORDER_MARK).lstrip()
-    if text.startswith(LFS_POINTER):
-        raise NotATraceError(
-            "is a Git LFS pointer, not the file itself",
-            path=path,
-            way_out="fetch it with 'git lfs pull'",
-        )
-    if text[:1] == b"<":
-        raise NotATraceError(
-            "is an HTML or XML page, not a trace",
-            path=path,
-            way_out="download the raw file instead of the page that shows it",
-        )
-    for magic, what, way_out in FOREIGN:
-        if start.startswith(magic):
-            raise NotATraceError(f"is {what}, not a JSON trace", path=path, way_out=way_out)
-    if text and text[:1] not in b"{[":
-        raise NotATraceError(
-            "is not JSON: it starts with neither '{' nor '['",
-            path=path,
-            way_out="give a trace that torch.profiler exported with export_chrome_trace",
-        )
+def _open_address(path: str) -> Any:  # noqa: ANN401  (a file of fsspec, which has no types)
+    try:
+        import fsspec  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise MissingExtraError(
+            f"{path}: reading an address needs fsspec: pip install 'stepscope[remote]'"
+        ) from None
+    try:
+        return fsspec.open(path, "rb").open()
+    except ImportError as error:
+        raise MissingExtraError(f"{path}: {error}") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read ({error})", path=path) from error

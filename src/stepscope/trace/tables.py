@@ -5,16 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+import numpy as np
 import polars as pl
 
 from stepscope.schema import tables
+from stepscope.schema.tables import DEVICE_KINDS, HOST_KINDS
+from stepscope.trace import flows, matching, overruns
 from stepscope.trace.collectives import COMMUNICATION
+from stepscope.trace.events import ABSENT
 from stepscope.trace.links import link
 from stepscope.trace.nesting import nest
+from stepscope.trace.order import sorted_rows
+from stepscope.trace.timed import Dropped, Timed, timed
 
 if TYPE_CHECKING:
     from stepscope.schema.column import Table
     from stepscope.trace.columns import Columns
+    from stepscope.trace.rows import Column, Rows
+    from stepscope.trace.timed import Ints
+    from stepscope.trace.words import Words
 
 DTYPES: dict[str, pl.DataType] = {
     "i64": pl.Int64(),
@@ -24,40 +34,8 @@ DTYPES: dict[str, pl.DataType] = {
     "cat": pl.Categorical(),
 }
 KIND_ORDER = {"annotation": 0, "operator": 1, "runtime": 2, "driver": 3, "python": 4, "other": 5}
-SEVEN_DAYS_NS = 7 * 24 * 3600 * 10**9
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """Events that no table can hold, by reason.
-
-    Attributes:
-        no_time: Without a start or with one that is no number.
-        zero_time: Start 0 (and so no place on the clock) where the others are far from 0.
-        negative: Negative duration.
-        absurd: Duration over seven days.
-        clipped: Device work shortened because it overran several successors on its stream.
-    """
-
-    no_time: int = 0
-    zero_time: int = 0
-    negative: int = 0
-    absurd: int = 0
-    clipped: int = 0
-
-    @property
-    def total(self) -> int:
-        """Events dropped, without the clipped."""
-        return self.no_time + self.zero_time + self.negative + self.absurd
-
-    def __add__(self, other: Dropped) -> Dropped:
-        return Dropped(
-            self.no_time + other.no_time,
-            self.zero_time + other.zero_time,
-            self.negative + other.negative,
-            self.absurd + other.absurd,
-            self.clipped + other.clipped,
-        )
+APART = ("python", "other")
+"""Python frames and the profiler's own overhead lie across operators; they nest apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +46,14 @@ class FileTables:
         host, device, memory: As in ``schema.tables``; host has one column more, ``is_open``: the range
             had no end when the recording stopped.
         dropped: What they do not hold.
+        by_flow: Device work that was linked to its launch by a flow event.
     """
 
     host: pl.DataFrame
     device: pl.DataFrame
     memory: pl.DataFrame
     dropped: Dropped
+    by_flow: int
 
 
 def empty(table: Table) -> pl.DataFrame:
@@ -82,156 +62,236 @@ def empty(table: Table) -> pl.DataFrame:
 
 
 def build(columns: Columns, base_ns: int) -> FileTables:
-    """The tables of a file.
+    """The tables of a file; its raw columns are given up on the way.
 
     Args:
         columns: Its raw columns.
         base_ns: Nanoseconds to add to every time.
     """
-    host, lost_host = _timed(columns.host, base_ns)
-    device, lost_device = _timed(columns.device, base_ns)
-    host = (
-        _host(host) if len(host) else empty(tables.HOST).with_columns(is_open=pl.lit(value=False))
-    )
-    clipped = 0
-    if len(device):
-        device, clipped = _clip_overruns(_device(device))
-        device = link(host, device)
-    else:
-        device = empty(tables.DEVICE)
+    texts = _Texts(columns)
+    host_times, device_times = timed(columns.host, base_ns), timed(columns.device, base_ns)
+    host = _host(columns.host, host_times, texts) if host_times.count else _no_host()
+    device, dropped, by_flow = empty(tables.DEVICE), device_times.dropped, 0
+    if device_times.count:
+        device, clipped = overruns.clip(_device(columns.device, device_times, texts))
+        dropped += Dropped(clipped=clipped)
+        device, by_flow = link(host, device, flows.arrows(columns.flows, base_ns))
     return FileTables(
         host=host,
         device=device.select([c.name for c in tables.DEVICE.columns]),
         memory=_memory(columns.memory, base_ns),
-        dropped=lost_host + lost_device + Dropped(clipped=clipped),
+        dropped=host_times.dropped + dropped,
+        by_flow=by_flow,
     )
 
 
-def _timed(frames: list[pl.DataFrame], base_ns: int) -> tuple[pl.DataFrame, Dropped]:
-    """All chunks in one frame with ``start_ns`` and ``end_ns``; what has no usable time is dropped."""
-    if not frames:
-        return pl.DataFrame(), Dropped()
-    frame = pl.concat(frames)
-    frames.clear()
-    no_time = pl.col("start_ns").is_null()
-    middle = frame.select(pl.col("start_ns").cast(pl.Float64).median()).item()
-    far = middle is not None and middle > 10**9
-    zero = (pl.col("start_ns") == 0) & far
-    negative = pl.col("dur_ns") < 0
-    absurd = pl.col("dur_ns") > SEVEN_DAYS_NS
-    counts = frame.select(
-        no_time.sum().alias("no_time"),
-        zero.sum().alias("zero_time"),
-        (negative & ~zero).sum().alias("negative"),
-        (absurd & ~zero).sum().alias("absurd"),
-    ).row(0, named=True)
-    kept = frame.filter(
-        ~no_time & ~zero.fill_null(value=False) & ~(negative | absurd).fill_null(value=False)
-    )
-    start = pl.col("start_ns") + base_ns
-    kept = kept.with_columns(
-        start.alias("start_ns"), (start + pl.col("dur_ns").fill_null(0)).alias("end_ns")
-    ).drop("dur_ns")
-    return kept, Dropped(**counts)
+def _no_host() -> pl.DataFrame:
+    return empty(tables.HOST).with_columns(is_open=pl.lit(value=False))
 
 
-def _host(frame: pl.DataFrame) -> pl.DataFrame:
-    order = pl.col("kind").cast(pl.String).replace_strict(KIND_ORDER, return_dtype=pl.Int8)
-    frame = frame.with_columns(order.alias("kind_order")).sort(
-        "start_ns",
-        pl.col("end_ns") * -1,
-        "event_index",
-        "external_id",
-        "kind_order",
-        pl.col("name").cast(pl.String),
-        "pid",
-        "tid",
-        "correlation",
-        nulls_last=True,
-    )
-    frame = frame.with_columns(pl.col("pid").fill_null(-1), pl.col("tid").fill_null(-1))
-    thread = frame.select(pl.struct("pid", "tid").rank("dense").cast(pl.Int64))["pid"].to_numpy()
-    # Python frames and the profiler's own overhead lie across operators; they nest apart.
-    apart = frame["kind_order"].is_in([4, 5]).to_numpy()
-    depth, parent, own = nest(
-        thread * 2 + apart, frame["start_ns"].to_numpy(), frame["end_ns"].to_numpy()
-    )
-    frame = frame.with_columns(
-        pl.Series("depth", depth),
-        pl.Series("parent", parent).replace(-1, None),
-        pl.Series("self_ns", own),
-    )
-    return frame.select([c.name for c in tables.HOST.columns] + ["is_open"])
+class _Texts:
+    """The dictionaries of a file as table columns."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._names = _dictionary(columns.names)
+        self._categories = self._names.cast(pl.Categorical)
+        self._shapes = _compact(columns.shapes)
+
+    def names(self, codes: Column) -> pl.Series:
+        """Dictionary-encoded."""
+        return self._categories.gather(codes)
+
+    def texts(self, codes: Column) -> pl.Series:
+        """Plain, null where there is none."""
+        return _gather(self._names, codes)
+
+    def shapes(self, codes: Column) -> pl.Series:
+        """JSON text, null where there is none."""
+        return _gather(self._shapes, codes)
+
+    def ranks(self, codes: Column) -> Ints:
+        """The place of each name in alphabetical order."""
+        place = np.empty(max(len(self._names), 1), np.int64)
+        place[self._names.arg_sort().to_numpy()] = np.arange(len(self._names))
+        found: Ints = place[codes]
+        return found
 
 
-def _device(frame: pl.DataFrame) -> pl.DataFrame:
-    name = pl.col("name").cast(pl.String)
+def _dictionary(words: Words) -> pl.Series:
+    return pl.Series(list(words), dtype=pl.String)
+
+
+def _compact(words: Words) -> pl.Series:
+    """JSON text in one layout, so that the same shapes read alike however they were indented."""
+    texts = []
+    for text in words:
+        try:
+            texts.append(msgspec.json.format(text, indent=0))
+        except msgspec.DecodeError:
+            texts.append(text)
+    return pl.Series(texts, dtype=pl.String)
+
+
+def _gather(dictionary: pl.Series, codes: Column) -> pl.Series:
+    if not len(dictionary):
+        return pl.Series([None], dtype=pl.String).new_from_index(0, len(codes))
+    absent = codes < 0
+    found = dictionary.gather(np.where(absent, 0, codes))
+    if not absent.any():
+        return found
+    return found.to_frame("t").select(pl.when(~pl.Series(absent)).then(pl.col("t")))["t"]
+
+
+def whole(column: Column) -> pl.Series:
+    """Whole numbers with nulls where they are absent."""
+    series = pl.Series(column)
+    absent = column == ABSENT
+    if not absent.any():
+        return series
+    return series.to_frame("t").select(pl.when(~pl.Series(absent)).then(pl.col("t")))["t"]
+
+
+def _fraction(column: Column) -> pl.Series:
+    return pl.Series(column, nan_to_null=True)
+
+
+def _kinds(codes: Column, kinds: tuple[str, ...]) -> pl.Series:
+    return pl.Series(kinds, dtype=pl.Categorical).gather(codes)
+
+
+def _host(rows: Rows, times: Timed, texts: _Texts) -> pl.DataFrame:
+    def take(name: str) -> Column:
+        return times.kept(rows.take(name))
+
+    kind, name = take("kind"), take("name")
+    pid, tid = take("pid"), take("tid")
+    pid[pid == ABSENT], tid[tid == ABSENT] = -1, -1
+    ids = {n: take(n) for n in ("correlation", "external_id", "event_index", "sequence")}
+    kind_order = np.array([KIND_ORDER[k] for k in HOST_KINDS], np.int8)[kind]
+    order = sorted_rows(
+        [times.start, -times.end, _last(ids["event_index"]), _last(ids["external_id"])],
+        lambda: [kind_order, texts.ranks(name), pid, tid, ids["correlation"], ids["sequence"]],
+    )
+    start, end = times.start[order], times.end[order]
+    pid, tid, kind = pid[order], tid[order], kind[order]
+    apart = np.isin(kind, [HOST_KINDS.index(k) for k in APART])
+    depth, parent, own = nest(_threads(pid, tid) * 2 + apart, start, end)
+    columns: dict[str, pl.Series] = {
+        "kind": _kinds(kind, HOST_KINDS),
+        "name": texts.names(name[order]),
+        "pid": pl.Series(pid),
+        "tid": pl.Series(tid),
+        "start_ns": pl.Series(start),
+        "end_ns": pl.Series(end),
+        "parent": whole(np.where(parent < 0, ABSENT, parent)),
+        "depth": pl.Series(depth),
+        "self_ns": pl.Series(own),
+        "correlation": whole(ids["correlation"][order]),
+        "external_id": whole(ids["external_id"][order]),
+        "sequence": whole(ids["sequence"][order]),
+        "forward_thread": whole(take("forward_thread")[order]),
+        "input_dims": texts.shapes(take("input_dims")[order]),
+        "input_types": texts.shapes(take("input_types")[order]),
+        "is_open": pl.Series(take("is_open")[order]),
+    }
+    return pl.DataFrame(columns)
+
+
+def _last(ids: Column) -> Column:
+    """Absent ids sort behind all others."""
+    return np.where(ids == ABSENT, np.iinfo(np.int64).max, ids)
+
+
+def _threads(pid: Column, tid: Column) -> Ints:
+    """A number for each thread, shape of ``pid``."""
+    _, process = np.unique(pid, return_inverse=True)
+    _, thread = np.unique(tid, return_inverse=True)
+    found: Ints = process.astype(np.int64) * (int(thread.max()) + 1) + thread
+    return found
+
+
+def _device(rows: Rows, times: Timed, texts: _Texts) -> pl.DataFrame:
+    def take(name: str) -> Column:
+        return times.kept(rows.take(name))
+
+    kind, name = take("kind"), take("name")
+    device, stream, correlation = take("device"), take("stream"), take("correlation")
+    device[device == ABSENT], stream[stream == ABSENT] = -1, -1
+    order = sorted_rows(
+        [times.start, device, stream, times.end],
+        lambda: [texts.ranks(name), correlation, kind],
+    )
+    columns: dict[str, pl.Series] = {
+        "kind": _kinds(kind[order], DEVICE_KINDS),
+        "name": texts.names(name[order]),
+        "device": pl.Series(device[order]),
+        "stream": pl.Series(stream[order]),
+        "start_ns": pl.Series(times.start[order]),
+        "end_ns": pl.Series(times.end[order]),
+        "correlation": whole(correlation[order]),
+    }
+    for key in ("external_id", "bytes", "blocks", "threads_per_block"):
+        columns[key] = whole(take(key)[order])
+    for key in ("blocks_per_sm", "warps_per_sm", "occupancy_percent"):
+        columns[key] = _fraction(take(key)[order])
+    for key in ("collective", "collective_dtype", "group_name"):
+        columns[key] = texts.texts(take(key)[order])
+    for key in ("collective_elements", "group_size", "sequence"):
+        columns[key] = whole(take(key)[order])
+    return _named(pl.DataFrame(columns))
+
+
+def _named(frame: pl.DataFrame) -> pl.DataFrame:
+    """What names tell: communication, the direction of copies, the kind of the host's memory."""
     copy = pl.col("kind") == "memcpy"
+    is_kernel = pl.col("kind") == "kernel"
+    name = frame["name"]
+    talks = pl.Series(matching.matches(name, COMMUNICATION))
+    pageable = pl.Series(matching.matches(name, "(?i)pageable"))
+    pinned = pl.Series(matching.matches(name, "(?i)pinned"))
+    return frame.with_columns(
+        (is_kernel & (pl.col("collective").is_not_null() | talks)).alias("is_communication"),
+        pl.when(copy).then(matching.mapped(name, _direction, pl.Categorical)).alias("direction"),
+        pl.when(copy & pageable)
+        .then(statement=True)
+        .when(copy & pinned)
+        .then(statement=False)
+        .alias("is_pageable"),
+    )
+
+
+def _direction(name: pl.Series) -> pl.Series:
+    """From where to where a copy goes, for instance ``HtoD``; null where the name does not tell."""
     tidy = (
         name.str.replace_all("(?i)host", "H").str.replace_all("(?i)device", "D").str.to_uppercase()
     )
-    direction = (
-        tidy.str.extract(r"\b([HDP])\s*TO\s*([HDP])\b", 1)
-        + pl.lit("to")
-        + tidy.str.extract(r"\b([HDP])\s*TO\s*([HDP])\b", 2)
-    )
+    frame = tidy.to_frame("t")
+    text = pl.col("t")
+    to = r"\b([HDP])\s*TO\s*([HDP])\b"
+    words = text.str.extract(to, 1) + pl.lit("to") + text.str.extract(to, 2)
     arrow = (
-        tidy.str.extract(r"\(([HDP])\w*\s*->", 1)
+        text.str.extract(r"\(([HDP])\w*\s*->", 1)
         + pl.lit("to")
-        + tidy.str.extract(r"->\s*([HDP])", 1)
+        + text.str.extract(r"->\s*([HDP])", 1)
     )
-    return frame.with_columns(
-        pl.col("device").fill_null(-1),
-        pl.col("stream").fill_null(-1),
-        (
-            (pl.col("kind") == "kernel")
-            & (pl.col("collective").is_not_null() | name.str.contains(COMMUNICATION))
-        )
-        .fill_null(value=False)
-        .alias("is_communication"),
-        pl.when(copy).then(pl.coalesce(direction, arrow)).cast(pl.Categorical).alias("direction"),
-        pl.when(copy)
-        .then(
-            pl.when(name.str.contains("(?i)pageable"))
-            .then(statement=True)
-            .when(name.str.contains("(?i)pinned"))
-            .then(statement=False)
-        )
-        .alias("is_pageable"),
-    ).sort("start_ns", "device", "stream", "end_ns", name, "correlation", nulls_last=True)
+    return frame.select(pl.coalesce(words, arrow).alias("t"))["t"]
 
 
-OVERRUN_NS = 100_000
-OVERRUN_SUCCESSORS = 4
-
-
-def _clip_overruns(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Shortens work that overruns the start of its fourth successor on the stream by over 100 µs.
-
-    Kernels of one stream overlap by microseconds for good reasons (programmatic dependent launch,
-    graphs); durations of seconds across many successors are overflows of the vendor's clock.
-    """
-    later = pl.col("start_ns").shift(-OVERRUN_SUCCESSORS).over("device", "stream")
-    following = pl.col("start_ns").shift(-1).over("device", "stream")
-    frame = frame.with_columns(
-        (pl.col("end_ns") - later > OVERRUN_NS).fill_null(value=False).alias("overruns")
-    )
-    count = int(frame["overruns"].sum())
-    if count:
-        frame = frame.with_columns(
-            pl.when("overruns").then(following).otherwise(pl.col("end_ns")).alias("end_ns")
-        )
-    return frame.drop("overruns"), count
-
-
-def _memory(frames: list[pl.DataFrame], base_ns: int) -> pl.DataFrame:
-    if not frames:
+def _memory(rows: Rows, base_ns: int) -> pl.DataFrame:
+    if not rows.count:
         return empty(tables.MEMORY)
     names = [c.name for c in tables.MEMORY.columns]
+    frame = pl.DataFrame({name: whole(rows.take(name)) for name in names})
     return (
-        pl.concat(frames)
-        .drop_nulls(["time_ns", "device_type", "bytes"])
+        frame.drop_nulls(["time_ns", "device_type", "bytes"])
         .with_columns(pl.col("time_ns") + base_ns, pl.col("device_id").fill_null(-1))
-        .sort("time_ns", "device_type", "device_id", "total_allocated_bytes", "bytes")
-        .select(names)
+        .sort(
+            "time_ns",
+            "device_type",
+            "device_id",
+            "total_allocated_bytes",
+            "bytes",
+            nulls_last=True,
+            maintain_order=True,
+        )
     )

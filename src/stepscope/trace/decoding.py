@@ -1,0 +1,121 @@
+"""From pieces of text to columns: the quick way for healthy text, event by event where it is broken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from stepscope.errors import LimitError
+from stepscope.trace import limits
+from stepscope.trace.columns import Inexact
+from stepscope.trace.events import AnyEvent, decode_events, decode_oddly
+from stepscope.trace.repair import Repairs
+from stepscope.trace.salvage import Salvage, end_of_list
+
+if TYPE_CHECKING:
+    from stepscope.trace.columns import Columns
+
+PYTHON = b'"python_function"'
+PYTHON_CATEGORY = (b'"cat": "python_function"', b'"cat":"python_function"')
+PHASE = b'"ph"'
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How far a piece was read.
+
+    Attributes:
+        rest: Position up to which it was read; at the ``]`` of the list when ``ended``.
+        ended: Whether the list of events ends there.
+    """
+
+    rest: int
+    ended: bool
+
+
+class Decoding:
+    """Decodes the pieces of one file, in order.
+
+    Args:
+        columns: Where the events go.
+        path: For messages.
+
+    Attributes:
+        count: Entries of the list so far.
+        repairs: What was mended and dropped.
+    """
+
+    def __init__(self, columns: Columns, path: str) -> None:
+        self.columns = columns
+        self.path = path
+        self.count = 0
+        self.repairs = Repairs()
+        self._reads_text = False
+        self._most_rows = limits.most_rows()
+
+    def take(self, text: bytes, *, final: bool) -> Taken:
+        """Decodes one piece.
+
+        Args:
+            text: Starts at an event and ends behind one; with ``final`` it goes on to the file's end.
+            final: Whether it is the last.
+
+        Raises:
+            LimitError: The tables grow beyond what this machine's memory can hold.
+        """
+        if self.columns.rows > self._most_rows:
+            raise LimitError(
+                f"its tables would have more than {self._most_rows} rows, for which the memory is not there",
+                path=self.path,
+                way_out="record fewer steps",
+            )
+        if not final and not self.columns.with_python and self._skip_python(text):
+            return Taken(len(text), ended=False)
+        array = b"[" + text + (b"" if final else b"]")
+        try:
+            self._add(array)
+        except (msgspec.DecodeError, RecursionError) as error:
+            end = end_of_list(array, error)
+            if end is None:
+                return self._salvage(text, final=final)
+            self._add(array[: end + 1])
+            return Taken(end - 1, ended=True)
+        return Taken(len(text), ended=final)
+
+    def _skip_python(self, text: bytes) -> bool:
+        """Whether the piece is nothing but Python frames, which were counted without being decoded."""
+        count = text.count(PYTHON)
+        if not count or count != text.count(PHASE):
+            return False
+        if count not in (text.count(PYTHON_CATEGORY[0]), text.count(PYTHON_CATEGORY[1])):
+            return False
+        self.columns.skip_python(count)
+        self.count += count
+        return True
+
+    def _add(self, array: bytes) -> None:
+        events: list[AnyEvent]
+        if not self._reads_text:
+            try:
+                events = list(decode_events(array))
+                self.columns.add(events)
+            except (msgspec.ValidationError, Inexact) as reason:
+                self._reads_text = isinstance(reason, Inexact)
+            else:
+                self.count += len(events)
+                return
+        exact, foreign = decode_oddly(array)
+        self.columns.add(exact)
+        for position in foreign:
+            self.repairs.drop(self.count + position)
+        self.count += len(exact) + len(foreign)
+
+    def _salvage(self, text: bytes, *, final: bool) -> Taken:
+        dropped = self.repairs.dropped
+        salvage = Salvage(text, self.repairs, self.count, final=final)
+        salvage.run()
+        self.columns.add(salvage.events)
+        self.count += len(salvage.events) + self.repairs.dropped - dropped
+        return Taken(salvage.rest, salvage.ended)
