@@ -1,0 +1,11 @@
+"""What a change would gain, as a range: replays of the recorded steps, and the input-pipeline model.
+
+``gains`` gives everything that is predicted for one rank. It replays the steps with nothing changed
+first; when that does not give the measured steps back, nothing is predicted.
+"""
+
+from stepscope.predict.gains import Gains, KernelGain, WorkersGain, gains
+from stepscope.predict.source import Setting
+from stepscope.predict.together import shortest_calls
+
+__all__ = ["Gains", "KernelGain", "Setting", "WorkersGain", "gains", "shortest_calls"]

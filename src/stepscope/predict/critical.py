@@ -1,0 +1,159 @@
+"""What the length of the steps consists of: a walk back along whatever each thing waited for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stepscope.predict.graph import COMMUNICATION, COMPUTE, LAUNCH, MARK, NONE, WAIT, WAIT_ALL
+from stepscope.predict.work import before_on_stream
+
+if TYPE_CHECKING:
+    from stepscope.predict.graph import Graph
+    from stepscope.predict.simulate import Times
+
+PARTS = (
+    "input",
+    "allocator",
+    "operators",
+    "python",
+    "launches",
+    "compute",
+    "communication",
+    "copies",
+    "latency",
+)
+"""Parts of a critical path: waiting for the loader; allocator calls; operators, Python and launching calls
+of the host while the device had nothing to do but wait for them; kernels; communication; copies; and
+the latency of launches, of the space between kernels and of the return from blocking calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalPath:
+    """The chain of things that each waited for the one before, through all steady steps.
+
+    Attributes:
+        length_ns: From the start of the first steady step to the end of the last, device work included.
+        parts_ns: Time in each of ``PARTS``, in that order; they sum to the length.
+    """
+
+    length_ns: int
+    parts_ns: tuple[int, ...]
+
+    def share(self, part: str) -> float:
+        """Share of one of ``PARTS``, 0 to 1."""
+        return self.parts_ns[PARTS.index(part)] / self.length_ns if self.length_ns else 0.0
+
+
+def critical_path(graph: Graph, times: Times) -> CriticalPath:
+    """The critical path of a replay."""
+    return _Walk(graph, times).run()
+
+
+class _Walk:
+    """Walks back from the last event to the first.
+
+    Args:
+        graph: What was replayed.
+        times: The replay.
+    """
+
+    def __init__(self, graph: Graph, times: Times) -> None:
+        self._graph, self._times = graph, times
+        steady = np.flatnonzero(graph.is_steady)
+        calls = np.flatnonzero(graph.kind != MARK)
+        self._first, self._last = int(graph.starts[steady[0]]), int(graph.ends[steady[-1]])
+        if not graph.are_steps and len(calls):
+            # The bounds of a window are the profiler's: the program runs from its first call to its last.
+            self._first, self._last = int(calls[0]), int(calls[times.end[calls].argmax()])
+        self._from = int(times.start[self._first])
+        self._parts = [0] * len(PARTS)
+        self._before = before_on_stream(graph.stream)
+        self._by_end = np.argsort(times.work_end, kind="stable")
+        self._queued = np.concatenate(([0], graph.upto[:-1]))
+
+    def run(self) -> CriticalPath:
+        """Walks, and sums up what was passed."""
+        upto = int(self._graph.upto[self._last])
+        anchor, work = self._last, NONE
+        at = int(self._times.end[self._last])
+        if upto and self._times.work_end[:upto].max() > at:
+            work = int(self._times.work_end[:upto].argmax())
+            at = int(self._times.work_end[work])
+        length, now, at_start = at - self._from, at, False
+        while now > self._from:
+            if work != NONE:
+                anchor, work, now = self._through_work(work, now)
+                at_start = True
+            else:
+                anchor, work, now = self._through_call(anchor, now, at_start=at_start)
+                at_start = False
+            if anchor == NONE and work == NONE:
+                break
+        self._pass("python", now, self._from)
+        return CriticalPath(length, tuple(self._parts))
+
+    def _pass(self, part: str, since: int, until: int) -> None:
+        """Counts the time from ``until`` to ``since``, as far as it lies after the first step's start."""
+        spent = max(since, self._from) - max(until, self._from)
+        self._parts[PARTS.index(part)] += max(spent, 0)
+
+    def _through_work(self, work: int, now: int) -> tuple[int, int, int]:
+        graph, times = self._graph, self._times
+        begin = int(times.work_start[work])
+        sort = int(graph.sort[work])
+        name = {COMPUTE: "compute", COMMUNICATION: "communication"}.get(sort, "copies")
+        self._pass(name, now, begin)
+        launch = int(graph.launch[work])
+        others = [int(self._before[work]), int(graph.needs[work])]
+        others += [self._ended_before(begin)] if launch == NONE else []
+        candidates = [(int(times.work_end[one]), NONE, one) for one in others if one != NONE]
+        if launch != NONE:
+            called = int(times.start[launch])
+            ready = (called + int(graph.lag[work]), launch, NONE)
+            if not candidates or ready[0] >= max(candidates)[0]:
+                self._pass("latency", begin, called)
+                return launch, NONE, called
+        if not candidates:
+            return NONE, NONE, begin
+        end, _, other = max(candidates)
+        self._pass("latency", begin, end)
+        return NONE, other, min(end, begin)
+
+    def _ended_before(self, begin: int) -> int:
+        """The work that ended last before a time; ``NONE`` when none had."""
+        at = int(np.searchsorted(self._times.work_end[self._by_end], begin, side="right")) - 1
+        return int(self._by_end[at]) if at >= 0 else NONE
+
+    def _through_call(self, anchor: int, now: int, *, at_start: bool) -> tuple[int, int, int]:
+        graph, times = self._graph, self._times
+        if not at_start:
+            blocker = self._blocker(anchor)
+            if blocker != NONE:
+                end = int(times.work_end[blocker])
+                self._pass("latency", now, end)
+                return NONE, blocker, min(end, now)
+            self._pass("launches", now, int(times.start[anchor]))
+            now = int(times.start[anchor])
+        before = int(graph.after[anchor])
+        if before == NONE:
+            return NONE, NONE, now
+        for part, gap in zip(PARTS[:4], graph.gaps[anchor].tolist(), strict=True):
+            self._pass(part, now, now - gap)
+            now -= gap
+        return before, NONE, int(times.end[before])
+
+    def _blocker(self, anchor: int) -> int:
+        """The work that a call waited for, ``NONE`` when it took no longer than by itself."""
+        graph, times = self._graph, self._times
+        if times.end[anchor] <= times.start[anchor] + graph.own[anchor]:
+            return NONE
+        if graph.kind[anchor] == WAIT:
+            return int(graph.wait[anchor])
+        if graph.kind[anchor] == WAIT_ALL:
+            return int(times.work_end[: graph.upto[anchor]].argmax())
+        if graph.kind[anchor] == LAUNCH:
+            return int(self._queued[anchor]) - graph.depth
+        return NONE

@@ -1,0 +1,235 @@
+"""Every gain that is predicted for one rank, in one frozen result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from stepscope.predict import change, matrix
+from stepscope.predict.calibrate import calibrated
+from stepscope.predict.critical import CriticalPath, critical_path
+from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, COMPUTE, INPUT, REST, TO_DEVICE
+from stepscope.predict.pipeline import Pipeline
+from stepscope.predict.replay import replay
+from stepscope.predict.source import Setting, source_of
+from stepscope.predict.together import arriving_together
+from stepscope.predict.whatif import error_frac, gain, is_withheld, outcome
+
+if TYPE_CHECKING:
+    from stepscope.analysis.results import Results
+    from stepscope.predict.graph import Graph
+    from stepscope.predict.replay import Replay
+    from stepscope.schema.report import Gain
+    from stepscope.trace.intervals import Ints
+    from stepscope.trace.model import Trace
+
+WORKERS = (1, 2, 4, 8)
+"""Numbers of loader workers in the table."""
+
+TOP_KERNELS = 5
+"""So many kernels, the longest in total, are each replayed twice as fast."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelGain:
+    """What a kernel of twice the speed would gain.
+
+    Attributes:
+        name: Foreign text.
+        gain: The gain.
+    """
+
+    name: str
+    gain: Gain
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersGain:
+    """What a number of loader workers would gain.
+
+    Attributes:
+        workers: How many.
+        gain: The gain.
+    """
+
+    workers: int
+    gain: Gain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gains:
+    """What changes would gain. A gain is ``None`` where it is withheld or where there is nothing to change.
+
+    Attributes:
+        error_frac: Median error of the unchanged replay over the steady steps.
+        withheld: Why no replay is used, as a sentence; ``""`` when it is.
+        path: The critical path of the steady steps; ``None`` when withheld.
+        input: The next batch is always there.
+        workers: By number of loader workers, when the time to make a batch is known.
+        workers_needed: The fewest workers that keep ahead of training; ``None`` like ``workers``.
+        sync: No call waits for the device, copies to it apart.
+        copy: Copies to the device are pinned (low end) and overlap (high end).
+        launch: Operators and launches cost the host nothing (low end), nor does the Python between them (high end).
+        python: The Python between operators costs nothing.
+        allocator: Calls of the device's allocator cost nothing.
+        communication: All communication but the last of each step (low end), or all, is hidden.
+        together: No rank waits for another in a collective; ``None`` also where ranks cannot be compared.
+            On the rank that comes last it is small: the gain of the job is that of the others.
+        tensor_cores: Matrix products use Tensor Cores, within the device's roofline.
+        kernels: The longest kernels, each twice as fast.
+    """
+
+    error_frac: float
+    withheld: str
+    path: CriticalPath | None = None
+    input: Gain | None = None
+    workers: tuple[WorkersGain, ...] = ()
+    workers_needed: int | None = None
+    sync: Gain | None = None
+    copy: Gain | None = None
+    launch: Gain | None = None
+    python: Gain | None = None
+    allocator: Gain | None = None
+    communication: Gain | None = None
+    together: Gain | None = None
+    tensor_cores: Gain | None = None
+    kernels: tuple[KernelGain, ...] = ()
+
+
+def gains(
+    trace: Trace,
+    results: Results,
+    setting: Setting | None = None,
+    shortest_ns: Ints | None = None,
+) -> Gains:
+    """Replays one rank unchanged and with one thing changed at a time.
+
+    Args:
+        trace: The rank's tables.
+        results: The analyses of the same trace.
+        setting: What its recorder measured; ``None`` for a trace of somebody else.
+        shortest_ns: What ``together.shortest_calls`` gives for the rank; ``None`` for a single rank.
+    """
+    setting = setting or Setting()
+    base = replay(trace)
+    error = error_frac(base)
+    if not base.graph.are_steps and not len(base.graph.launch):
+        return Gains(error_frac=error, withheld="the window holds neither steps nor launches")
+    if is_withheld(base):
+        return Gains(
+            error_frac=error,
+            withheld="replaying the recorded steps without any change does not give their length back",
+        )
+    base = calibrated(base, setting.clean_step_ns)
+    graph = base.graph
+    source = source_of(trace, graph, setting)
+    line = Pipeline(base, source) if source is not None else None
+    return Gains(
+        error_frac=error,
+        withheld="",
+        path=critical_path(graph, base.times),
+        input=_input(base, line),
+        workers=_workers(base, line) if line else (),
+        workers_needed=line.workers_needed() if line else None,
+        sync=_sync(base),
+        copy=_copy(base),
+        launch=_launch(base),
+        python=_of(base, change.without_gaps(graph, REST)) if len(graph.launch) else None,
+        allocator=_of(base, change.without_gaps(graph, ALLOCATOR))
+        if graph.gaps[:, ALLOCATOR].any()
+        else None,
+        communication=_communication(base),
+        together=_of(base, arriving_together(trace, graph, shortest_ns))
+        if shortest_ns is not None
+        else None,
+        tensor_cores=_tensor_cores(trace, results, base),
+        kernels=_kernels(trace, base),
+    )
+
+
+def _of(base: Replay, *graphs: Graph, basis: str = "replay") -> Gain | None:
+    return gain(base, [outcome(base, graph) for graph in graphs], basis)
+
+
+def _input(base: Replay, line: Pipeline | None) -> Gain | None:
+    """With enough workers where the pipeline is known, else with a batch that is always there."""
+    if not base.graph.gaps[:, INPUT].any():
+        return None
+    if line is not None:
+        row = line.row(line.workers_needed())
+        return gain(base, [row.best, row.worst], "pipeline-model")
+    free = change.without_input(base.graph)
+    return _of(base, free)
+
+
+def _workers(base: Replay, line: Pipeline) -> tuple[WorkersGain, ...]:
+    rows = [line.row(workers) for workers in WORKERS]
+    made = [(row.workers, gain(base, [row.best, row.worst], "pipeline-model")) for row in rows]
+    return tuple(WorkersGain(workers, one) for workers, one in made if one is not None)
+
+
+def _sync(base: Replay) -> Gain | None:
+    calls = change.synchronisations(base.graph)
+    if not calls.any():
+        return None
+    return _of(base, change.without_waiting(base.graph, calls))
+
+
+def _copy(base: Replay) -> Gain | None:
+    if not (base.graph.sort == TO_DEVICE).any():
+        return None
+    return _of(base, change.copies_pinned(base.graph), change.copies_overlapped(base.graph))
+
+
+def _launch(base: Replay) -> Gain | None:
+    if not len(base.graph.launch):
+        return None
+    return _of(
+        base,
+        change.launches_free(base.graph, python=False),
+        change.launches_free(base.graph, python=True),
+    )
+
+
+def _communication(base: Replay) -> Gain | None:
+    if not (base.graph.sort == COMMUNICATION).any():
+        return None
+    return _of(
+        base,
+        change.communication_hidden(base.graph, last_stays=True),
+        change.communication_hidden(base.graph, last_stays=False),
+    )
+
+
+def _tensor_cores(trace: Trace, results: Results, base: Replay) -> Gain | None:
+    peak = matrix.peak_ratio(results.facts.compute_capability)
+    work = matrix.plain_matrix_work(trace, base.graph)
+    if peak is None or not work.any():
+        return None
+    slow = change.faster(base.graph, work, matrix.MEMORY_RATIO)
+    return _of(base, slow, change.faster(base.graph, work, peak), basis="roofline")
+
+
+def _kernels(trace: Trace, base: Replay) -> tuple[KernelGain, ...]:
+    """The kernels with most time, communication left out."""
+    graph = base.graph
+    if not len(graph.launch):
+        return ()
+    names = trace.device.get_column("name").cast(pl.String).gather(graph.table_row)
+    frame = pl.DataFrame({"name": names, "spent": graph.length, "sort": graph.sort})
+    top = (
+        frame.filter(pl.col("sort") == COMPUTE)
+        .group_by("name")
+        .agg(pl.sum("spent"))
+        .sort(["spent", "name"], descending=[True, False])
+        .head(TOP_KERNELS)
+        .get_column("name")
+    )
+    found = []
+    for name in top.to_list():
+        one = _of(base, change.faster(graph, (names == name).to_numpy(), 2.0))
+        if one is not None:
+            found.append(KernelGain(name, one))
+    return tuple(found)

@@ -1,0 +1,81 @@
+"""From replays with one thing changed to a gain as a range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stepscope.predict.period import spread_frac, step_ns
+from stepscope.predict.replay import MOST_ERROR_FRAC
+from stepscope.predict.simulate import simulate
+from stepscope.schema.report import Gain
+from stepscope.units import ns_to_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stepscope.predict.graph import Graph
+    from stepscope.predict.replay import Replay
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A replay with something changed.
+
+    Attributes:
+        step_ns: Step time in the long run.
+        spread_frac: Uncertainty of the gain from the differences between the steps, relative.
+    """
+
+    step_ns: float
+    spread_frac: float
+
+
+def error_frac(base: Replay) -> float:
+    """Median error of the steady steps replayed unchanged."""
+    steady = base.graph.is_steady if base.graph.are_steps else np.ones(1, dtype=np.bool_)
+    return float(np.median(base.error_frac[steady])) if steady.any() else float("inf")
+
+
+def is_withheld(base: Replay) -> bool:
+    """Whether no prediction is made because the unchanged replay is off by too much."""
+    return error_frac(base) > MOST_ERROR_FRAC
+
+
+def outcome(base: Replay, changed: Graph) -> Outcome:
+    """Replays a changed graph."""
+    times = simulate(changed)
+    return Outcome(step_ns(changed, times), spread_frac(changed, base.times, times))
+
+
+def gain(base: Replay, outcomes: Sequence[Outcome], basis: str = "replay") -> Gain | None:
+    """The range that several ways of modelling one change span.
+
+    Its ends are those of the models, each moved outwards by the uncertainty of the gain over the steps
+    and by the error of the unchanged replay. No change is predicted to make the step longer.
+
+    Args:
+        base: The unchanged replay.
+        outcomes: One for each way in which the change may turn out.
+        basis: As in the report.
+
+    Returns:
+        The gain; ``None`` when the replay is too far off.
+    """
+    if is_withheld(base):
+        return None
+    now = step_ns(base.graph, base.times)
+    ratios = [now / max(one.step_ns, 1.0) for one in outcomes]
+    margin = 1 + float(np.hypot(max(one.spread_frac for one in outcomes), error_frac(base)))
+    low = max(min(ratios) / margin, 1.0)
+    high = max(max(ratios) * margin, low)
+    return Gain(
+        low=low,
+        high=high,
+        unit="ratio",
+        step_ms_low=ns_to_ms(now / high),
+        step_ms_high=ns_to_ms(now / low),
+        basis=basis,
+    )

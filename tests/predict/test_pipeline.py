@@ -1,0 +1,77 @@
+"""The input pipeline: pace of workers, and ceilings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope.predict.pipeline import SHARED_CORE, Pipeline, pace
+from stepscope.predict.replay import replay
+from stepscope.predict.source import Setting, Source, source_of
+from tests.predict.made import MS, US, Run
+from tests.predict.test_replay import cpu_only
+
+
+@given(work=st.integers(1, 1000), step=st.integers(1, 1000), workers=st.integers(1, 16))
+def test_even_batches_go_at_the_pace_of_the_slower_side(work, step, workers):
+    found = pace(np.array([float(work)]), step, workers, 2)
+    assert found == pytest.approx(max(step, work / workers), rel=0.15)
+
+
+def test_prefetching_evens_out_slow_batches_but_not_a_slow_mean():
+    work = np.array([10.0] * 15 + [150.0])
+    shallow, deep = (pace(work, 25.0, 1, depth) for depth in (1, 12))
+    assert shallow > 28
+    assert deep == pytest.approx(25, rel=0.02)
+    assert pace(work * 2, 25.0, 1, 12) > 36
+
+
+def test_more_workers_are_never_slower_in_the_best_case():
+    line = Pipeline(replay(Run(wait=40 * MS, workers=False).read()), Source(work_ns=(40 * MS,)))
+    best = [line.row(workers).best.step_ns for workers in (1, 2, 4, 8)]
+    assert best == sorted(best, reverse=True)
+    assert all(line.row(n).worst.step_ns >= line.row(n).best.step_ns for n in (1, 2, 4, 8))
+
+
+def test_the_needed_workers_follow_from_work_over_step():
+    base = replay(Run(wait=90 * MS, workers=False, kernel=500 * US).read())
+    assert Pipeline(base, Source(work_ns=(90 * MS,))).workers_needed() == 11
+    assert Pipeline(base, Source(work_ns=(90 * MS,), cores=4)).workers_needed() == 3
+    assert Pipeline(base, Source(work_ns=(1 * MS,))).workers_needed() == 1
+
+
+def test_waiting_for_storage_costs_training_nothing():
+    base = replay(Run(wait=40 * MS, workers=False, kernel=5 * US, kernels=200).read())
+    computing = Pipeline(base, Source(work_ns=(40 * MS,), cpu_frac=1.0)).row(8).worst.step_ns
+    waiting = Pipeline(base, Source(work_ns=(40 * MS,), cpu_frac=0.0)).row(8).worst.step_ns
+    free = Pipeline(base, Source(work_ns=(40 * MS,))).row(8).best.step_ns
+    assert computing > 1.2 * waiting
+    assert waiting == pytest.approx(free, rel=0.03)
+    assert computing < SHARED_CORE * free * 1.01
+
+
+def test_cores_are_a_ceiling_when_the_model_runs_on_them_too():
+    base = replay(cpu_only())
+    row = Pipeline(base, Source(work_ns=(20 * MS,), cpu_frac=1.0, cores=2)).row(4)
+    assert row.worst.step_ns >= (20 * MS + 2 * 2 * MS) / 2
+
+
+def test_without_workers_the_wait_is_the_work():
+    trace = Run(wait=40 * MS, workers=False, copy=1 * MS).read()
+    source = source_of(trace, replay(trace).graph, Setting(cores=16))
+    assert source is not None
+    assert source.mean_ns == pytest.approx(40 * MS)
+    assert source.per_step == 1
+    assert source.batch_bytes == 8_000_000
+    assert source.cores == 16
+
+
+def test_with_workers_the_trace_does_not_tell_the_work_but_the_recorder_may():
+    trace = Run(wait=40 * MS, workers=True).read()
+    graph = replay(trace).graph
+    assert source_of(trace, graph, Setting()) is None
+    known = source_of(trace, graph, Setting(work_ns=(70 * MS, 90 * MS)))
+    assert known is not None
+    assert known.mean_ns == pytest.approx(80 * MS)
