@@ -9,8 +9,8 @@ from stepscope.trace import ancestry
 
 
 def link(
-    host: pl.DataFrame, device: pl.DataFrame, arrows: pl.DataFrame | None
-) -> tuple[pl.DataFrame, int]:
+    host: pl.DataFrame, device: pl.DataFrame, arrows: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """Adds ``launch`` and ``operator`` (rows of host, null where unknown) to the device table.
 
     One runtime call may launch many kernels (a graph). A driver call inside a runtime call carries the
@@ -20,9 +20,6 @@ def link(
         host: Table HOST of one file.
         device: Table DEVICE of the same file, without the two columns.
         arrows: Flow events as ``trace.flows.arrows`` gives them.
-
-    Returns:
-        The table with both columns, and how many rows a flow event linked.
     """
     calls = (
         host.select("kind", "correlation", "pid", "tid", "start_ns", "end_ns")
@@ -36,12 +33,16 @@ def link(
         .unique("correlation", keep="first", maintain_order=True)
     )
     linked = device.join(by_correlation, on="correlation", how="left", maintain_order="left")
-    by_flow = 0
     if arrows is not None and linked["launch"].null_count():
-        before = linked["launch"].null_count()
         linked = _by_flow(calls, linked, arrows)
-        by_flow = before - linked["launch"].null_count()
-    return linked.with_columns(_enclosing_operator(host, linked["launch"])), by_flow
+    return linked.with_columns(_enclosing_operator(host, linked["launch"]))
+
+
+def count_by_flow(host: pl.DataFrame, device: pl.DataFrame) -> int:
+    """How many rows of a linked device table a flow event linked, and no correlation."""
+    linked = device.filter(pl.col("launch").is_not_null())
+    by_call = host["correlation"].gather(linked["launch"])
+    return int((~by_call.eq_missing(linked["correlation"])).sum())
 
 
 def _by_flow(calls: pl.DataFrame, device: pl.DataFrame, arrows: pl.DataFrame) -> pl.DataFrame:

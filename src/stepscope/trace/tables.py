@@ -14,7 +14,7 @@ from stepscope.schema.tables import DEVICE_KINDS, HOST_KINDS
 from stepscope.trace import flows, matching, overruns
 from stepscope.trace.collectives import COMMUNICATION
 from stepscope.trace.events import ABSENT
-from stepscope.trace.links import link
+from stepscope.trace.links import count_by_flow, link
 from stepscope.trace.nesting import nest
 from stepscope.trace.order import sorted_rows
 from stepscope.trace.timed import Dropped, Timed, timed
@@ -75,7 +75,8 @@ def build(columns: Columns, base_ns: int) -> FileTables:
     if device_times.count:
         device, clipped = overruns.clip(_device(columns.device, device_times, texts))
         dropped += Dropped(clipped=clipped)
-        device, by_flow = link(host, device, flows.arrows(columns.flows, base_ns))
+        device = link(host, device, flows.arrows(columns.flows, base_ns))
+        by_flow = count_by_flow(host, device)
     return FileTables(
         host=host,
         device=device.select([c.name for c in tables.DEVICE.columns]),
