@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 
 from stepscope.schema import tables
-from stepscope.trace.links import link
 from stepscope.trace.model import Device, Trace, TraceMeta, Window
 from stepscope.trace.nesting import nest
 from stepscope.trace.tables import DTYPES
@@ -74,6 +73,25 @@ def host_table(rows):
     )
 
 
+def linked_to(host_rows, work):
+    """The device table with launches by correlation and the operators around them."""
+    calls = (
+        host_rows.with_row_index("launch")
+        .filter(pl.col("correlation").is_not_null())
+        .select("correlation", pl.col("launch").cast(pl.Int64))
+        .unique("correlation", keep="first", maintain_order=True)
+    )
+    linked = work.join(calls, on="correlation", how="left", maintain_order="left")
+    parents, kinds = host_rows["parent"].to_list(), host_rows["kind"].to_list()
+    around = []
+    for row in linked["launch"].to_list():
+        at = row
+        while at is not None and kinds[at] != "operator":
+            at = parents[at]
+        around.append(at)
+    return linked.with_columns(operator=pl.Series(around, dtype=pl.Int64))
+
+
 def trace(
     hosts=(),
     devices=(),
@@ -97,7 +115,7 @@ def trace(
         .sort("start_ns", "device", "stream")
         .drop("launch", "operator")
     )
-    linked = link(host_rows, work).select(column.name for column in tables.DEVICE.columns)
+    linked = linked_to(host_rows, work).select(column.name for column in tables.DEVICE.columns)
     step_rows = [
         {
             "number": number,

@@ -37,7 +37,7 @@ MOST_FILLED = 0.3
 """Far below what ordinary training kernels reach (0.7 and more)."""
 
 SNIPPET = """\
-loader = DataLoader(dataset, batch_size=4 * batch_size, ...)   # while memory and convergence allow"""
+loader = DataLoader(dataset, batch_size=4 * batch_size)   # while memory and convergence allow"""
 
 
 def find(context: Context) -> Finding | None:

@@ -1,0 +1,166 @@
+"""For every rule: a context in which it fires, one just below its threshold, one where its data is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stepscope.analysis.copies import Copies
+from stepscope.analysis.sync import Culprit
+from stepscope.analysis.waiting import Waiting
+from tests.advice.made import COUNT, STEP_NS, context
+
+if TYPE_CHECKING:
+    from stepscope.advice.base import Context
+
+STEADY_NS = COUNT * STEP_NS
+NOT_RECORDED = {"gpu_recorded": False, "usable": False}
+CPU_ONLY = {"gpu_recorded": None, "device": "cpu", "listed_device": None}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """Three contexts of a rule."""
+
+    fires: Context
+    below: Context
+    missing: Context
+
+
+def waits(single, share):
+    """A loader whose waits hold a share of each step."""
+    per_step = np.full(COUNT, round(share * STEP_NS))
+    return {
+        "is_single_process": single,
+        "per_step_ns": per_step,
+        "count": COUNT,
+        "wait_ns": int(per_step.sum()),
+    }
+
+
+def copies(share, memory="pageable", direction="HtoD"):
+    """Copies exposed for a share of the steady steps."""
+    return (
+        Copies(
+            direction,
+            memory,
+            12,
+            9_000_000,
+            10**6,
+            3.5,
+            is_refused=False,
+            exposed_ns=round(share * STEADY_NS),
+        ),
+    )
+
+
+def blocking(operator="aten::item"):
+    """Blocking calls with one culprit."""
+    return {"culprits": (Culprit(operator, None, 12, 900_000, 600_000),)}
+
+
+def waiting(share, late_share=0.9):
+    """Waiting of ranks for rank 1."""
+    return Waiting(10, 1_000_000, round(share * 1_000_000), 1, late_share)
+
+
+BUSY_LAUNCHES = {
+    "per_step": 300.0,
+    "mean_kernel_ns": 5_000.0,
+    "interval_ns": 60_000.0,
+    "median_delay_ns": 8_000.0,
+}
+SLOW_LAUNCHES = {**BUSY_LAUNCHES, "median_delay_ns": 900_000.0}
+PLAIN = {"plain_matrix_frac": 0.6, "tensor_core_frac": 0.0}
+
+CASES = {
+    "REC001": Case(
+        context(on_host=True, facts=NOT_RECORDED),
+        context(),
+        context(on_host=True, facts=CPU_ONLY),
+    ),
+    "REC002": Case(
+        context(on_host=True, facts={**CPU_ONLY, "usable": False, "operator_count": 0}),
+        context(on_host=True, facts={**CPU_ONLY, "operator_count": 1}),
+        context(on_host=True, facts=NOT_RECORDED),
+    ),
+    "REC003": Case(
+        context({"unknown": 0.2}),
+        context({"unknown": 0.199}),
+        context({"other": 0.9}, on_host=True, facts={**CPU_ONLY}, windows=True),
+    ),
+    "DEV001": Case(
+        context(on_host=True, facts={**CPU_ONLY, "listed_device": "NVIDIA A100"}),
+        context(
+            on_host=True, facts={**CPU_ONLY, "listed_device": "NVIDIA A100", "operator_count": 0}
+        ),
+        context(on_host=True, facts=CPU_ONLY),
+    ),
+    "ST001": Case(
+        context(startup={"ns": round(0.2 * STEADY_NS), "steps": 1}),
+        context(startup={"ns": round(0.199 * STEADY_NS), "steps": 1}),
+        context(startup={"ns": 0, "recorded_ns": 0}),
+    ),
+    "IN001": Case(
+        context({"input": 0.1}, loader=waits(single=True, share=0.15)),
+        context({"input": 0.099}, loader=waits(single=True, share=0.15)),
+        context({"input": 0.5}, loader=waits(single=None, share=0.5)),
+    ),
+    "IN002": Case(
+        context({"input": 0.1}, loader=waits(single=False, share=0.15)),
+        context({"input": 0.099}, loader=waits(single=False, share=0.15)),
+        context(loader=waits(single=False, share=0.0)),
+    ),
+    "SY001": Case(
+        context({"sync": 0.05}, sync=blocking()),
+        context({"sync": 0.049}, sync=blocking()),
+        context({"sync": 0.5}),
+    ),
+    "LA001": Case(
+        context({"host": 0.2}, launches=BUSY_LAUNCHES),
+        context({"host": 0.199}, launches=BUSY_LAUNCHES),
+        context({"host": 0.9}, launches={**BUSY_LAUNCHES, "median_delay_ns": None}),
+    ),
+    "HO001": Case(
+        context({"host": 0.2}, launches=SLOW_LAUNCHES),
+        context({"host": 0.199}, launches=SLOW_LAUNCHES),
+        context({"other": 0.9}, on_host=True, facts=NOT_RECORDED),
+    ),
+    "CP001": Case(
+        context({"copy": 0.05}, copies=copies(0.05)),
+        context({"copy": 0.05}, copies=copies(0.049)),
+        context({"copy": 0.1}, copies=copies(0.1, memory=None)),
+    ),
+    "CP002": Case(
+        context({"copy": 0.15}, copies=copies(0.15, memory="pinned")),
+        context({"copy": 0.149}, copies=copies(0.149, memory="pinned")),
+        context(on_host=True, facts=CPU_ONLY, copies=()),
+    ),
+    "SG001": Case(
+        context({"communication": 0.1}, waiting=waiting(0.51), ranks=2),
+        context({"communication": 0.099}, waiting=waiting(0.51), ranks=2),
+        context({"communication": 0.9}),
+    ),
+    "CM001": Case(
+        context({"communication": 0.1}),
+        context({"communication": 0.099}),
+        context({"communication": 0.9}, on_host=True, facts=NOT_RECORDED),
+    ),
+    "AL001": Case(
+        context({"allocator": 0.05}, allocator={"steady_count": 12, "steady_ns": 10**6}),
+        context({"allocator": 0.049}, allocator={"steady_count": 12, "steady_ns": 10**6}),
+        context(on_host=True, facts=CPU_ONLY),
+    ),
+    "TC001": Case(
+        context({"host": 0.74}, gpu=PLAIN),
+        context({"host": 0.76}, gpu=PLAIN),
+        context(gpu=PLAIN, facts={"has_tensor_cores": None}),
+    ),
+    "GF001": Case(
+        context(gpu={"sm_efficiency_frac": 0.29, "busy_frac": 1.0}),
+        context(gpu={"sm_efficiency_frac": 0.3, "busy_frac": 1.0}),
+        context(gpu={"sm_efficiency_frac": None}),
+    ),
+}
