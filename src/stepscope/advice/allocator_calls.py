@@ -1,18 +1,21 @@
 """The allocator asks the driver for memory in steady steps.
 
 What it does:
-    Fires when the device is idle for a twentieth of the steady step or more inside calls that get memory from
-    the driver or give it back. Without steps only from a fifth of the window, because a window may
-    hold the start.
+    Fires when the device is idle for a twentieth of the steady step or more inside calls that
+    get memory from the driver or give it back. Without steps only from a fifth of the window,
+    because a window may hold the start.
 
 Why it costs:
-    PyTorch keeps memory for reuse. Calls that reach the driver take milliseconds, and freeing waits for the device.
+    PyTorch keeps memory for reuse. Calls that reach the driver take milliseconds, and freeing
+    waits for the device.
 
 Example:
-    Inputs of changing length fragment the memory, so that the allocator frees and allocates in every step.
+    Inputs of changing length fragment the memory, so that the allocator frees and allocates in
+    every step.
 
 What to try:
-    ``expandable_segments:True``, no ``torch.cuda.empty_cache()`` in the loop, inputs padded to few sizes.
+    ``expandable_segments:True``, no ``torch.cuda.empty_cache()`` in the loop, inputs padded to
+    few sizes.
 
 When this is wrong:
     In the first steps, before all sizes have been seen.

@@ -1,7 +1,8 @@
 """Communication between ranks is not hidden behind compute.
 
 What it does:
-    Fires when communication runs with nothing else beside it for a tenth of the steady step or more.
+    Fires when communication runs with nothing else beside it for a tenth of the steady step or
+    more.
 
 Why it costs:
     The devices wait for messages that could travel while the backward pass goes on.
@@ -10,14 +11,16 @@ Example:
     One all-reduce of all gradients after the backward pass instead of buckets during it.
 
 What to try:
-    Buckets of another size, gradient accumulation without synchronisation, half-size gradients, prefetching
-    under FSDP, a faster or better chosen network.
+    Buckets of another size, gradient accumulation without synchronisation, half-size gradients,
+    prefetching under FSDP, a faster or better chosen network.
 
 When this is wrong:
-    A collective's time holds waiting for the slowest rank. From one rank the two cannot be told apart.
+    A collective's time holds waiting for the slowest rank. From one rank the two cannot be told
+    apart.
 
 References:
-    https://pytorch.org/docs/stable/notes/ddp.html, https://pytorch.org/docs/stable/ddp_comm_hooks.html
+    https://pytorch.org/docs/stable/notes/ddp.html,
+    https://pytorch.org/docs/stable/ddp_comm_hooks.html
 """
 
 from __future__ import annotations

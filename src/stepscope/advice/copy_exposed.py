@@ -1,7 +1,8 @@
 """Copies keep the device from computing.
 
 What it does:
-    Fires when the device does nothing but copy or set memory for 15 % of the steady step or more.
+    Fires when the device does nothing but copy or set memory for 15 % of the steady step or
+    more.
 
 Why it costs:
     Copies and kernels can run at the same time, but here they take turns.

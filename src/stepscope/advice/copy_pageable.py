@@ -1,18 +1,19 @@
 """Copies from pageable memory hold up the step.
 
 What it does:
-    Fires when a twentieth of the steady step or more goes to copies between host and device from or to
-    pageable memory, with no kernel running meanwhile.
+    Fires when a twentieth of the steady step or more goes to copies between host and device
+    from or to pageable memory, with no kernel running meanwhile.
 
 Why it costs:
-    The driver first copies pageable memory into a pinned buffer, at a fraction of the link's speed, and the
-    host cannot go on meanwhile, whatever ``non_blocking`` says.
+    The driver first copies pageable memory into a pinned buffer, at a fraction of the link's
+    speed, and the host cannot go on meanwhile, whatever ``non_blocking`` says.
 
 Example:
     Batches of 38 MB take 10 ms each at 3.7 GB/s where the link carries 12 GB/s.
 
 What to try:
-    ``pin_memory=True`` in the DataLoader and ``non_blocking=True`` in ``.to()``; keep results on the device.
+    ``pin_memory=True`` in the DataLoader and ``non_blocking=True`` in ``.to()``; keep results
+    on the device.
 
 When this is wrong:
     When the memory cannot be pinned, for instance because host memory is scarce.

@@ -1,13 +1,15 @@
 """A GPU is there, but all work runs on the CPU.
 
 What it does:
-    Fires when the trace's header lists a device while operators ran and nothing was launched to it.
+    Fires when the trace's header lists a device while operators ran and nothing was launched to
+    it.
 
 Why it costs:
     The GPU is paid for, and the same work usually runs ten to a hundred times faster on it.
 
 Example:
-    ``model.to(device)`` is missing, or ``device`` fell back to ``"cpu"`` because of a broken install.
+    ``model.to(device)`` is missing, or ``device`` fell back to ``"cpu"`` because of a broken
+    install.
 
 What to try:
     Move the model and every batch to the device, and print the device of a parameter once.

@@ -1,8 +1,8 @@
 """Kernels are too small to fill the device.
 
 What it does:
-    Fires when kernels run for 70 % of the steady step or more but fill less than 30 % of the multiprocessors while
-    they do.
+    Fires when kernels run for 70 % of the steady step or more but fill less than 30 % of the
+    multiprocessors while they do.
 
 Why it costs:
     The device counts as busy while most of it does nothing.
@@ -11,10 +11,12 @@ Example:
     A batch of one: each kernel has a few blocks for a hundred multiprocessors.
 
 What to try:
-    A larger batch, several streams or models beside each other, or a smaller share of the device (MIG).
+    A larger batch, several streams or models beside each other, or a smaller share of the
+    device (MIG).
 
 When this is wrong:
-    The estimate counts blocks, not work: few blocks with many threads that stream from memory can be enough.
+    The estimate counts blocks, not work: few blocks with many threads that stream from memory
+    can be enough.
 
 References:
     https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html#thread-and-block-heuristics

@@ -8,11 +8,12 @@ Why it costs:
     communication is possible: launches without kernels are not idle time.
 
 Example:
-    A trace with thousands of ``cudaLaunchKernel`` calls and not one event of category ``kernel``.
+    A trace with thousands of ``cudaLaunchKernel`` calls and not one event of category
+    ``kernel``.
 
 What to try:
-    Ask for CUDA activity, detach other profilers (Nsight, DCGM profiling metrics), and allow access to
-    the GPU's counters (``NVreg_RestrictProfilingToAdminUsers=0``).
+    Ask for CUDA activity, detach other profilers (Nsight, DCGM profiling metrics), and allow
+    access to the GPU's counters (``NVreg_RestrictProfilingToAdminUsers=0``).
 
 When this is wrong:
     When all kernels were captured into a graph inside the window and none was replayed.

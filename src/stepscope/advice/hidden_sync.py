@@ -1,18 +1,20 @@
 """A hidden synchronisation empties the device's queue.
 
 What it does:
-    Fires when a twentieth of the steady step or more is device idle time that follows a call in which the
-    host waited for the device.
+    Fires when a twentieth of the steady step or more is device idle time that follows a call in
+    which the host waited for the device.
 
 Why it costs:
-    While the host waits it launches nothing. When the device has finished it stands idle until the host
-    has launched again.
+    While the host waits it launches nothing. When the device has finished it stands idle until
+    the host has launched again.
 
 Example:
-    ``loss.item()`` in every step, a mask that becomes an index (``aten::nonzero``), a copy without pinned memory.
+    ``loss.item()`` in every step, a mask that becomes an index (``aten::nonzero``), a copy
+    without pinned memory.
 
 What to try:
-    Keep values on the device and read them rarely; use ``torch.where`` in place of boolean indexing.
+    Keep values on the device and read them rarely; use ``torch.where`` in place of boolean
+    indexing.
 
 When this is wrong:
     When the program needs the value at once, for instance to decide whether to go on.

@@ -1,17 +1,20 @@
 """The device waits for the program.
 
 What it does:
-    Fires when the device is idle for a fifth of the steady step or more while the host runs Python or
-    operators, or, without a device, when the training thread spends that much outside PyTorch.
+    Fires when the device is idle for a fifth of the steady step or more while the host runs
+    Python or operators, or, without a device, when the training thread spends that much outside
+    PyTorch.
 
 Why it costs:
     Nothing of the step can run on the device before the host launches it.
 
 Example:
-    Metrics, logging or checks in Python between the steps; preparation of batches in the training thread.
+    Metrics, logging or checks in Python between the steps; preparation of batches in the
+    training thread.
 
 What to try:
-    Find the Python that runs in the gaps (``py-spy top``), and move it out of the loop or into workers.
+    Find the Python that runs in the gaps (``py-spy top``), and move it out of the loop or into
+    workers.
 
 When this is wrong:
     Under a profiler that records stacks or shapes every operator takes longer.

@@ -1,7 +1,8 @@
 """The trace does not say why the device was idle.
 
 What it does:
-    Fires when at least a fifth of the steady step is device idle time whose cause was not recorded.
+    Fires when at least a fifth of the steady step is device idle time whose cause was not
+    recorded.
 
 Why it costs:
     The idle time may be a large waste, but blaming anything for it would be guessing.
@@ -10,8 +11,8 @@ Example:
     A trace with CUDA activity alone: kernels and runtime calls, no operators and no Python.
 
 What to try:
-    Record CPU activity too. When graphs are replayed, record more than one replay, and compare the
-    device's busy time with the time of a step without a profiler.
+    Record CPU activity too. When graphs are replayed, record more than one replay, and compare
+    the device's busy time with the time of a step without a profiler.
 
 When this is wrong:
     When the idle time lies at the window's edges, where nothing of the program ran.

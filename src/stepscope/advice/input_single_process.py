@@ -1,8 +1,9 @@
 """Training waits for a DataLoader that works in the training process.
 
 What it does:
-    Fires when the device (without a device: the training thread) waits for the next batch for a tenth of
-    the steady step or more, and the batches are made in the training process, ``num_workers=0``.
+    Fires when the device (without a device: the training thread) waits for the next batch for a
+    tenth of the steady step or more, and the batches are made in the training process,
+    ``num_workers=0``.
 
 Why it costs:
     Reading, decoding and transforming alternate with training, so neither overlaps the other.
@@ -11,10 +12,12 @@ Example:
     ResNet-50 on images decoded in the loop: 23 % of each step is waiting with an idle GPU.
 
 What to try:
-    Give the loader workers, keep them alive between epochs, and pin memory so that copies overlap.
+    Give the loader workers, keep them alive between epochs, and pin memory so that copies
+    overlap.
 
 When this is wrong:
-    When the data set lies in memory and a batch takes microseconds: workers then cost more than they save.
+    When the data set lies in memory and a batch takes microseconds: workers then cost more than
+    they save.
 
 References:
     https://pytorch.org/docs/stable/data.html#single-and-multi-process-data-loading

@@ -1,8 +1,9 @@
 """Training waits for the DataLoader although it has workers.
 
 What it does:
-    Fires when the device (without a device: the training thread) waits for the next batch for a tenth of
-    the steady step or more, and the loader has worker processes, or its name does not tell.
+    Fires when the device (without a device: the training thread) waits for the next batch for a
+    tenth of the steady step or more, and the loader has worker processes, or its name does not
+    tell.
 
 Why it costs:
     The workers together deliver batches more slowly than training takes them.
@@ -11,8 +12,9 @@ Example:
     Four workers decode large images: every fourth step waits for half a second.
 
 What to try:
-    More workers while there are CPU cores, cheaper decoding and transforms, transforms on the GPU, smaller
-    stored images; when the workers wait for storage instead, a copy of the data on a faster disk.
+    More workers while there are CPU cores, cheaper decoding and transforms, transforms on the
+    GPU, smaller stored images; when the workers wait for storage instead, a copy of the data on
+    a faster disk.
 
 When this is wrong:
     When the wait is the start of the workers at the head of an epoch: see the longest wait.

@@ -1,24 +1,25 @@
 """The device waits for launches.
 
 What it does:
-    Fires when the device is idle for a fifth of the steady step or more because the host has not launched
-    the next kernel yet, most launches find an empty queue, and kernels are shorter than the time between
-    launches.
+    Fires when the device is idle for a fifth of the steady step or more because the host has
+    not launched the next kernel yet, most launches find an empty queue, and kernels are shorter
+    than the time between launches.
 
 Why it costs:
-    PyTorch needs some ten microseconds of host time for each operator. Kernels that are shorter than that
-    leave the device waiting, however fast it is.
+    PyTorch needs some ten microseconds of host time for each operator. Kernels that are shorter
+    than that leave the device waiting, however fast it is.
 
 Example:
-    A forward pass takes 33 ms for batch 2, 16 and 64 alike: 550 kernels of 9 us, one launched every 60 us.
+    A forward pass takes 33 ms for batch 2, 16 and 64 alike: 550 kernels of 9 us, one launched
+    every 60 us.
 
 What to try:
-    Larger batches, ``torch.compile`` (``mode="reduce-overhead"`` replays a graph), fused optimizers, fewer and
-    larger operators.
+    Larger batches, ``torch.compile`` (``mode="reduce-overhead"`` replays a graph), fused
+    optimizers, fewer and larger operators.
 
 When this is wrong:
-    Under a profiler that records stacks or shapes every operator takes longer: compare with the time of a step
-    that was not recorded.
+    Under a profiler that records stacks or shapes every operator takes longer: compare with the
+    time of a step that was not recorded.
 
 References:
     https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/

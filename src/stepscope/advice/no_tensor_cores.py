@@ -1,8 +1,8 @@
 """Matrix products run without Tensor Cores.
 
 What it does:
-    Fires when 15 % of the steady step or more goes to matrix products and convolutions in kernels that use no
-    Tensor Cores (matrix cores), on a device that has them.
+    Fires when 15 % of the steady step or more goes to matrix products and convolutions in
+    kernels that use no Tensor Cores (matrix cores), on a device that has them.
 
 Why it costs:
     Tensor Cores multiply matrices several times faster than the plain cores.
@@ -14,10 +14,12 @@ What to try:
     Mixed precision (``torch.autocast``); from Ampere on also TF32, which is one line.
 
 When this is wrong:
-    When the numerics do not bear it, or when matrices are too small or their sizes no multiple of 8.
+    When the numerics do not bear it, or when matrices are too small or their sizes no multiple
+    of 8.
 
 References:
-    https://pytorch.org/docs/stable/amp.html, https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
+    https://pytorch.org/docs/stable/amp.html,
+    https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
 """
 
 from __future__ import annotations

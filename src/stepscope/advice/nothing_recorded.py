@@ -10,7 +10,8 @@ Example:
     A window of five seconds in which a thread other than the profiled one trained.
 
 What to try:
-    Start the profiler in the thread and process that train, and let its schedule reach the loop.
+    Start the profiler in the thread and process that train, and let its schedule reach the
+    loop.
 
 When this is wrong:
     When the program really did nothing but plain Python in the window.

@@ -1,8 +1,8 @@
 """Ranks wait for a late one.
 
 What it does:
-    Fires when communication holds a tenth of the steady step or more and most of the time in collectives is
-    waiting for the rank that comes last, mostly the same one.
+    Fires when communication holds a tenth of the steady step or more and most of the time in
+    collectives is waiting for the rank that comes last, mostly the same one.
 
 Why it costs:
     All other ranks stand still until the late one arrives.
@@ -11,11 +11,12 @@ Example:
     A collective takes 7 us on rank 0 and 11.3 ms on rank 1, which waits for rank 0.
 
 What to try:
-    Compare the late rank with another: more data, longer sequences, a slower loader, a hotter device, shared
-    cores.
+    Compare the late rank with another: more data, longer sequences, a slower loader, a hotter
+    device, shared cores.
 
 When this is wrong:
-    When different ranks are late by turns: then the work is spread unevenly, and no rank is to blame.
+    When different ranks are late by turns: then the work is spread unevenly, and no rank is to
+    blame.
 
 References:
     https://pytorch.org/docs/stable/notes/ddp.html
