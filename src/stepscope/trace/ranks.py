@@ -97,7 +97,10 @@ def _without_doubles(files: Sequence[TraceFile], notices: list[Notice]) -> list[
     kept: list[TraceFile] = []
     doubles: list[str] = []
     for file in files:
-        identity = (file.header.trace_id, file.window.start_ns, file.window.end_ns, file.complete)
+        rank, source = rank_of(file)
+        stated = rank if source != "file-name" else None
+        window = (file.window.start_ns, file.window.end_ns, file.complete)
+        identity = (file.header.trace_id, stated, process_of(file), *window)
         if identity in seen:
             doubles.append(f"{file.path} repeats {seen[identity]}")
             continue
