@@ -52,7 +52,6 @@ def build(trace: Trace) -> Graph:
         is_steady=scope.is_steady,
         are_steps=scope.are_steps,
         depth=waits.QUEUE_DEPTH if _is_nvidia(trace) else 0,
-        space_ns=work.space_ns,
     )
 
 

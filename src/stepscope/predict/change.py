@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from stepscope.predict.graph import Graph
     from stepscope.trace.intervals import Bools, Floats
 
-GRAPH_SPACE_NS = 1_000
-"""Space between kernels inside a graph of launches, as seen in replays on NVIDIA's and AMD's devices."""
-
 
 def without_input(graph: Graph) -> Graph:
     """The next batch is always there."""

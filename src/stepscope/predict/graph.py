@@ -57,7 +57,6 @@ class Graph:
         is_steady: Steps that predictions rest on, shape ``(steps,)``.
         are_steps: Whether they are steps; windows otherwise.
         depth: Launches that the driver queues before a launching call waits; 0 for no known limit.
-        space_ns: The typical space of this trace.
     """
 
     kind: Ints
@@ -83,7 +82,6 @@ class Graph:
     is_steady: Bools
     are_steps: bool
     depth: int
-    space_ns: int
 
     @property
     def step_of_anchor(self) -> Ints:

@@ -26,8 +26,8 @@ the work of one, which is the most that Intel states for Hyper-Threading (Marr e
 Journal 6(1), 2002). Where the free cores are not known, the worst case puts a worker there."""
 
 HANDOVER_NS_PER_BYTE = 0.1
-"""Reading a batch from shared memory for the first time, about 10 GB/s: one page fault of a quarter of a
-microsecond and one copy for every 4 KiB."""
+"""Reading a batch from shared memory for the first time, about 10 GB/s: an estimate, one page fault of a
+quarter of a microsecond and one copy for every 4 KiB."""
 
 PREFETCH = 2
 """Batches that each worker prepares ahead, PyTorch's default."""

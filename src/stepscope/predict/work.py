@@ -49,7 +49,7 @@ class Work:
     Attributes:
         end: Measured end, ns.
         found_free: Whether its stream had been empty for a while when it started.
-        lag_ns, space_ns: The typical lag and space.
+        lag_ns: The typical lag.
     """
 
     table_row: Ints
@@ -62,7 +62,6 @@ class Work:
     needs: Ints
     found_free: Bools
     lag_ns: int
-    space_ns: int
 
 
 def work_of(trace: Trace, anchors: Anchors) -> Work:
@@ -104,7 +103,6 @@ def work_of(trace: Trace, anchors: Anchors) -> Work:
         needs=needs,
         found_free=begun - free > IDLE_NS,
         lag_ns=lag_ns,
-        space_ns=space_ns,
     )
 
 
