@@ -162,7 +162,7 @@ class Recorder:
         self.windows.relabel("evaluation")
         self._schedule.restart()
         self._step_start_ns = None
-        self._loader_depth = 0
+        self._steps_seen = self._loader_depth = 0
 
     def _boundary(self, now: int) -> None:
         """A step ends here, and the next one begins."""

@@ -183,6 +183,6 @@ def _without_own(traceback: TracebackType | None) -> TracebackType | None:
         if not traceback.tb_frame.f_code.co_filename.startswith(_OWN_CODE):
             kept.append(traceback)
         traceback = traceback.tb_next
-    for link, following in zip(kept, [*kept[1:], None], strict=True):
-        link.tb_next = following
+    for position, link in enumerate(kept):
+        link.tb_next = kept[position + 1] if position + 1 < len(kept) else None
     return kept[0] if kept else None

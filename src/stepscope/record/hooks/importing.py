@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.util
 import sys
-from typing import TYPE_CHECKING
+from types import MethodType
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,17 +57,26 @@ class ImportHook(importlib.abc.MetaPathFinder):
             spec = importlib.util.find_spec(fullname)
         finally:
             self._is_asking = False
-        loader = spec.loader if spec is not None else None
-        if loader is None or not hasattr(loader, "exec_module"):
-            return None
-        execute = loader.exec_module
-
-        def execute_then_call(module: ModuleType) -> None:
-            # The loader stays the module's own for good, so it gets its own method back first.
-            del loader.exec_module
-            self.remove()
-            execute(module)
-            self._then()
-
-        loader.exec_module = execute_then_call  # type: ignore[method-assign]
+        if spec is not None and spec.loader is not None:
+            self._watch(spec.loader)
         return spec
+
+    def _watch(self, loader: Any) -> None:
+        """Have the loader call back after it has executed our module; other modules may share it."""
+        execute = getattr(loader, "exec_module", None)
+        if execute is None or getattr(execute, "__self__", None) is self:
+            return
+
+        def execute_then_call(hook: ImportHook, module: ModuleType) -> None:
+            if module.__name__ != hook._name:
+                execute(module)
+                return
+            # The loader stays the module's own for good, so it gets its own method back first.
+            vars(loader).pop("exec_module", None)
+            hook.remove()
+            execute(module)
+            hook._then()
+
+        # A loader without room for an attribute is left alone: better unrecorded than not imported.
+        with contextlib.suppress(AttributeError):
+            loader.exec_module = MethodType(execute_then_call, self)
