@@ -14,7 +14,7 @@ from stepscope.schema.watch_summary import DeviceUse, WatchSummary
 
 def device(uuid="GPU-1", busy=0.5, energy=None):
     return DeviceUse(
-        node="n0", uuid=uuid, name="NVIDIA H100", seconds=10, samples=20, busy_frac=busy,
+        node="n0", uuid=uuid, name="NVIDIA H100", seconds=10, samples=20, busy_frac=busy, longest_idle_s=0, memory_last_bytes=1, pcie_bytes_per_s=None, nvlink_bytes_per_s=None, capped_frac=0,
         working_frac=None, tensor_frac=None, memory_peak_bytes=1, memory_bytes=2,
         memory_growth_bytes_per_s=None, watts_mean=100, watts_limit=700, throttled_frac=0,
         throttle_reasons=(), used=True, lost=False,
@@ -24,7 +24,7 @@ def device(uuid="GPU-1", busy=0.5, energy=None):
 
 def summary(*devices):
     return WatchSummary(
-        stepscope_version="0", command=("python", "t.py"), job_id=None,
+        stepscope_version="0", command=("python", "t.py"), job_id=None, partition=None, interactive=False, time_limit_s=None, own_cpu_s=None, own_rss_bytes=None,
         started="2026-11-30T12:00:00+00:00", wall_s=10, exit_status=0, signal=None, complete=True,
         nodes=(), devices=devices, host_energy=not_known("J", "no RAPL"),
     )  # fmt: skip

@@ -22,13 +22,19 @@ class NodeUse:
     Attributes:
         node: Its name as Slurm has it, else the host's.
         wall_s: How long it was watched.
+        tasks: Watchers on it.
         cores: Cores that the job may use there.
+        gpus_allocated: Devices of the job there as the scheduler says; ``None`` without one.
+        visible_devices: Value of the variable that hides devices; ``None`` when unset.
         cpu_s: CPU time of the watched processes, ended ones included.
         processes_peak, threads_peak: Most at a time.
         rss_peak_bytes: Highest sum of resident memory; shared pages count once a process.
         pss_peak_bytes: Highest sum of proportional memory, in which shared pages count once.
         cgroup_peak_bytes: Highest memory of the job's cgroup; ``None`` where it cannot be read.
         memory_limit_bytes: Limit of the cgroup; ``None`` for none.
+        machine_memory_bytes: Memory of the node.
+        oom_kills: Processes killed for want of memory during the watch.
+        shm_bytes: Size of ``/dev/shm``.
         shm_peak_bytes: Most used of ``/dev/shm``, by anybody.
         read_bytes, written_bytes: Through read and write calls.
         storage_read_bytes, storage_written_bytes: What of it reached a disk, as the kernel counts it.
@@ -37,12 +43,17 @@ class NodeUse:
         memory_pressure_frac: Share of the time in which every task waited for memory.
         throttled_s: Time in which the cgroup's quota stopped the job.
         voluntary_switches, involuntary_switches: Context switches.
+        network_reads: Types of network file system on which files were open.
+        rss_last_bytes: Resident memory at the end.
         rss_growth_bytes_per_s: Steady growth of memory; ``None`` when it is not steady or cannot be judged.
     """
 
     node: str
     wall_s: float
+    tasks: int
     cores: float
+    gpus_allocated: int | None
+    visible_devices: str | None
     cpu_s: float
     processes_peak: int
     threads_peak: int
@@ -50,6 +61,9 @@ class NodeUse:
     pss_peak_bytes: int | None
     cgroup_peak_bytes: int | None
     memory_limit_bytes: int | None
+    machine_memory_bytes: int | None
+    oom_kills: int | None
+    shm_bytes: int | None
     shm_peak_bytes: int | None
     read_bytes: int | None
     written_bytes: int | None
@@ -62,6 +76,8 @@ class NodeUse:
     throttled_s: float | None
     voluntary_switches: int | None
     involuntary_switches: int | None
+    network_reads: tuple[str, ...]
+    rss_last_bytes: int
     rss_growth_bytes_per_s: float | None
 
 
@@ -76,12 +92,16 @@ class DeviceUse:
         seconds: How long it was watched, that is allocated.
         samples: How many samples it gave.
         busy_frac: Mean share of the time in which some kernel ran.
+        longest_idle_s: Longest stretch without any kernel.
         working_frac: Mean activity of its multiprocessors; ``None`` where the device does not tell.
         tensor_frac: Mean activity of its tensor cores; ``None`` where the device does not tell.
         memory_peak_bytes, memory_bytes: Most in use, and all there is.
+        memory_last_bytes: In use at the end.
         memory_growth_bytes_per_s: Steady growth; ``None`` when not steady or not to be judged.
         watts_mean, watts_limit: Mean draw and what it may draw.
-        throttled_frac: Share of samples with its clocks held back by heat or power.
+        pcie_bytes_per_s, nvlink_bytes_per_s: Mean traffic, both directions; ``None`` where not told.
+        throttled_frac: Share of samples with its clocks held back by heat or a power brake.
+        capped_frac: Share of samples with its clocks held back by the power limit.
         throttle_reasons: Why, in words.
         used: Whether a process of the job was seen on it; ``None`` where that cannot be seen.
         lost: Whether it stopped answering.
@@ -94,14 +114,19 @@ class DeviceUse:
     seconds: float
     samples: int
     busy_frac: float | None
+    longest_idle_s: float | None
     working_frac: float | None
     tensor_frac: float | None
     memory_peak_bytes: int | None
     memory_bytes: int | None
+    memory_last_bytes: int | None
     memory_growth_bytes_per_s: float | None
     watts_mean: float | None
     watts_limit: float | None
+    pcie_bytes_per_s: float | None
+    nvlink_bytes_per_s: float | None
     throttled_frac: float | None
+    capped_frac: float | None
     throttle_reasons: tuple[str, ...]
     used: bool | None
     lost: bool
@@ -117,6 +142,9 @@ class WatchSummary:
         stepscope_version: Version of the program that wrote it.
         command: The command line that was watched; empty when it was attached to.
         job_id: Slurm's number of the job; ``None`` outside Slurm.
+        partition: Its partition.
+        interactive: Whether it ran in a notebook server or an interactive shell.
+        time_limit_s: The job's time limit.
         started: When, ISO 8601 with time zone.
         wall_s: How long it was watched, the longest of the nodes.
         exit_status: The command's; ``None`` while unknown.
@@ -125,6 +153,7 @@ class WatchSummary:
         nodes: One per node.
         devices: One per device of the job, each once.
         host_energy: Joules of CPU and memory that are the job's.
+        own_cpu_s, own_rss_bytes: What watching took: CPU time of all watchers, memory of the largest.
         findings: Mistakes, most important first.
         notices: What could not be seen, and why.
     """
@@ -133,6 +162,9 @@ class WatchSummary:
     stepscope_version: str
     command: tuple[str, ...]
     job_id: str | None
+    partition: str | None
+    interactive: bool
+    time_limit_s: float | None
     started: str
     wall_s: float
     exit_status: int | None
@@ -141,5 +173,7 @@ class WatchSummary:
     nodes: tuple[NodeUse, ...]
     devices: tuple[DeviceUse, ...]
     host_energy: Estimate
+    own_cpu_s: float | None
+    own_rss_bytes: int | None
     findings: tuple[Finding, ...] = ()
     notices: tuple[Notice, ...] = ()

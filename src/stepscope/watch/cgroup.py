@@ -33,24 +33,62 @@ class Mount:
     options: frozenset[str]
 
 
-def read_limits(pid: int | str = "self", root: Path = Path("/")) -> CgroupLimits:
-    """The limits that hold for a process; version ``none`` where the kernel tells nothing.
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Folders of a process's groups and of those above them, innermost first; empty where there are none.
+
+    Attributes:
+        memory, cpu: Of the two v1 controllers.
+        unified: Of v2.
+        path: The process's group by the kernel's name, v1's memory controller first.
+        unified_path: The same for v2.
+    """
+
+    memory: tuple[Path, ...]
+    cpu: tuple[Path, ...]
+    unified: tuple[Path, ...]
+    path: str
+    unified_path: str
+
+    @property
+    def pressure(self) -> tuple[Path, ...]:
+        """Where v2 tells pressure: the job's group, the outermost named ``job_...``, then the process's own."""
+        jobs = [folder for folder in self.unified if folder.name.startswith("job_")]
+        return tuple(jobs[-1:]) + self.unified[:1]
+
+
+def find_groups(pid: int | str = "self", root: Path = Path("/")) -> Groups:
+    """The groups of a process; they stay the same while it runs.
 
     Args:
         pid: The process.
         root: Top of the file tree, for tests.
     """
-    groups = _groups(_text(root / "proc" / str(pid) / "cgroup"))
+    names = _groups(_text(root / "proc" / str(pid) / "cgroup"))
     mounts = _mounts(_text(root / "proc" / "self" / "mountinfo"))
-    memory = _folders("memory", groups, mounts, root)
-    cpu = _folders("cpu", groups, mounts, root)
-    v1 = _limits_v1(memory, cpu) if "memory" in groups or "cpu" in groups else None
-    if v1 is not None and (v1.memory_bytes is not None or v1.throttled_us is not None):
-        return replace(v1, path=groups.get("memory", groups.get("cpu", "")))
-    unified = _folders("", groups, mounts, root)
-    if unified:
-        return replace(_limits_v2(unified), path=groups.get("", ""))
+    return Groups(
+        memory=tuple(_folders("memory", names, mounts, root)),
+        cpu=tuple(_folders("cpu", names, mounts, root)),
+        unified=tuple(_folders("", names, mounts, root)),
+        path=names.get("memory", names.get("cpu", "")),
+        unified_path=names.get("", ""),
+    )
+
+
+def limits_of(groups: Groups) -> CgroupLimits:
+    """The limits that hold in groups; version ``none`` where the kernel tells nothing."""
+    if groups.memory or groups.cpu:
+        v1 = _limits_v1(groups.memory, groups.cpu)
+        if v1.memory_bytes is not None or v1.throttled_us is not None:
+            return replace(v1, path=groups.path)
+    if groups.unified:
+        return replace(_limits_v2(groups.unified), path=groups.unified_path)
     return CgroupLimits(version="none")
+
+
+def read_limits(pid: int | str = "self", root: Path = Path("/")) -> CgroupLimits:
+    """The limits that hold for a process."""
+    return limits_of(find_groups(pid, root))
 
 
 def _groups(text: str) -> dict[str, str]:
@@ -108,7 +146,7 @@ def _folders(
     return []
 
 
-def _limits_v2(folders: list[Path]) -> CgroupLimits:
+def _limits_v2(folders: tuple[Path, ...]) -> CgroupLimits:
     limit, holder = None, folders[0]
     quota = None
     for folder in folders:
@@ -130,7 +168,7 @@ def _limits_v2(folders: list[Path]) -> CgroupLimits:
     )
 
 
-def _limits_v1(memory: list[Path], cpu: list[Path]) -> CgroupLimits:
+def _limits_v1(memory: tuple[Path, ...], cpu: tuple[Path, ...]) -> CgroupLimits:
     limit, holder = None, memory[0] if memory else None
     for folder in memory:
         here = _number(folder / "memory.limit_in_bytes")

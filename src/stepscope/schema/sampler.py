@@ -1,0 +1,39 @@
+"""What a sampler is: something that is asked about twice a second and answers with rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from stepscope.schema.samples import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When a sample is taken, and of what.
+
+    Attributes:
+        at_s: Seconds after the start of the watch.
+        pids: The watched processes.
+    """
+
+    at_s: float
+    pids: frozenset[int]
+
+
+class Sampler(Protocol):
+    """A source of samples.
+
+    A sampler never raises because something cannot be seen: ``open`` answers with a notice, and a value
+    that is refused later is left out of its rows.
+    """
+
+    def open(self) -> tuple[Sample, ...]:
+        """Finds out what can be seen; called once, before the first sample."""
+
+    def sample(self, moment: Moment) -> tuple[Sample, ...]:
+        """What is so now."""
+
+    def close(self) -> None:
+        """Lets go of what ``open`` took; called once, also when ``open`` found nothing."""

@@ -1,0 +1,103 @@
+"""The end of a watch: the summary of all watchers of the run, written and told."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from stepscope.errors import InputError
+from stepscope.schema.cost import Estimate
+from stepscope.schema.samples import SUMMARY_NAME
+from stepscope.watch.during import MISTAKES, During
+from stepscope.watch.mistake import look_for
+from stepscope.watch.slurm_limit import accounted_joules, ear_joules
+from stepscope.watch.store import read_watched
+from stepscope.watch.summary import summarise
+from stepscope.watch.summary_text import render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from stepscope.schema.watch_summary import WatchSummary
+
+WAIT_FOR_OTHERS_S = 3.0
+"""Slurm kills what is left of a step some seconds after its first task has died."""
+
+
+def finish(folder: Path, environ: Mapping[str, str]) -> None:
+    """Writes the summary, and tells it unless another task's watcher does.
+
+    Every watcher writes what it sees of all, so that the last one's holds everything. The first task's
+    tells it, after a short wait for the others.
+    """
+    is_first = environ.get("SLURM_PROCID", "0") == "0"
+    try:
+        summary = summary_of(folder)
+        end = time.monotonic() + WAIT_FOR_OTHERS_S
+        while is_first and not summary.complete and time.monotonic() < end:
+            time.sleep(0.1)
+            summary = summary_of(folder)
+        write(folder, summary)
+    except (InputError, OSError):
+        # Nothing was kept, which has been said already.
+        return
+    if is_first:
+        sys.stdout.flush()
+        os.write(2, render(summary, folder).encode("utf-8", "replace"))
+
+
+def summary_of(folder: Path) -> WatchSummary:
+    """The summary of a run folder with its findings; also of one whose watchers were killed.
+
+    Raises:
+        InputError: The folder holds no samples.
+    """
+    summary = summarise(read_watched(folder))
+    return replace(summary, findings=look_for(MISTAKES, During.of(summary, folder)))
+
+
+def with_accounting(summary: WatchSummary) -> WatchSummary:
+    """The summary with the energy that EAR or Slurm's accounting gives, where ours of the host is not known.
+
+    Theirs is that of whole nodes, devices included, so it is a notice's business to say so; it is the
+    job's own only where the job had its nodes to itself.
+    """
+    if summary.job_id is None or summary.host_energy.value is not None:
+        return summary
+    for name, joules in (
+        ("EAR", ear_joules(summary.job_id)),
+        ("Slurm's accounting", accounted_joules(summary.job_id)),
+    ):
+        if joules is None:
+            continue
+        known = [one.energy.value for one in summary.devices if one.energy.value is not None]
+        if len(known) < len(summary.devices):
+            return summary
+        rest = max(joules - sum(known), 0.0)
+        how = f"{joules:,.0f} J of whole nodes by {name}, less the devices'"
+        return replace(
+            summary,
+            host_energy=Estimate(
+                value=rest, low=0.0, high=joules, unit="J", basis="attributed", how=how
+            ),
+        )
+    return summary
+
+
+def write(folder: Path, summary: WatchSummary) -> None:
+    """Replaces the summary in one move.
+
+    Raises:
+        OSError: The folder cannot be written to.
+    """
+    path = folder / SUMMARY_NAME
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{socket.gethostname()}")
+    temporary.write_bytes(msgspec.json.format(msgspec.json.encode(summary), indent=1) + b"\n")
+    temporary.replace(path)

@@ -1,0 +1,164 @@
+"""Appending rows to the run folder as they come, and reading them back."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from stepscope.errors import InputError
+from stepscope.schema.samples import (
+    SAMPLES_FOLDER,
+    SAMPLES_VERSION,
+    AnyRow,
+    DeviceSample,
+    DeviceStart,
+    End,
+    HostSample,
+    MeterSample,
+    Notice,
+    Start,
+)
+from stepscope.watch.thinning import Thinner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class SampleWriter:
+    """Appends rows to one file; what was written stays readable whatever happens to the writer.
+
+    Each call is one write of whole lines, so that only the last line can be cut.
+
+    Args:
+        folder: The run folder.
+        start: The first row; it names the file.
+
+    Raises:
+        OSError: The folder cannot be written to.
+    """
+
+    def __init__(self, folder: Path, start: Start) -> None:
+        self.path = folder / SAMPLES_FOLDER / f"{safe(start.node)}.{start.task}.jsonl"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+        self._file = os.open(self.path, flags, 0o644)
+        self._encoder = msgspec.json.Encoder()
+        self._thinner = Thinner()
+        self._put([start])
+
+    def write(self, at_s: float, rows: Iterable[AnyRow]) -> None:
+        """Appends a tick's rows; in long runs several ticks become one.
+
+        Raises:
+            OSError: The disk is full, or the folder has gone.
+        """
+        self._put(self._thinner.pass_on(at_s, rows))
+
+    def close(self, end: End) -> None:
+        """Appends what is still held back and the last row.
+
+        Raises:
+            OSError: The disk is full, or the folder has gone.
+        """
+        try:
+            self._put([*self._thinner.rest(), end])
+        finally:
+            os.close(self._file)
+
+    def _put(self, rows: list[AnyRow]) -> None:
+        if rows:
+            os.write(self._file, b"".join(self._encoder.encode(row) + b"\n" for row in rows))
+
+
+def safe(name: str) -> str:
+    """A name as part of a file name."""
+    return "".join(c if c.isalnum() or c in "-_" else "_" for c in name) or "node"
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """One watcher's rows, read back.
+
+    Attributes:
+        start: Who watched what.
+        end: The end, ``None`` when the watcher was killed.
+        hosts: Rows of the processes, in order.
+        device_starts: Devices.
+        devices: Rows of each device, by UUID.
+        meters: Rows of the energy counters.
+        notices: What could not be seen.
+    """
+
+    start: Start
+    end: End | None
+    hosts: tuple[HostSample, ...]
+    device_starts: tuple[DeviceStart, ...]
+    devices: dict[str, tuple[DeviceSample, ...]] = field(repr=False)
+    meters: tuple[MeterSample, ...]
+    notices: tuple[Notice, ...]
+
+    @property
+    def wall_s(self) -> float:
+        """How long it was watched: to the end, else to the last row."""
+        if self.end is not None:
+            return self.end.at_s
+        return max((row.at_s for row in self.hosts), default=0.0)
+
+
+def read_watched(folder: Path) -> tuple[Watched, ...]:
+    """All watchers' rows of a run folder, in order of node and task.
+
+    Raises:
+        InputError: The folder holds none that can be read.
+    """
+    found = [
+        watched
+        for path in sorted((folder / SAMPLES_FOLDER).glob("*.jsonl"))
+        if (watched := read_file(path)) is not None
+    ]
+    if not found:
+        raise InputError(
+            "this folder holds no samples",
+            path=str(folder),
+            way_out="make some with `stepscope watch -- COMMAND`",
+        )
+    return tuple(sorted(found, key=lambda one: (one.start.node, one.start.task)))
+
+
+def read_file(path: Path) -> Watched | None:
+    """One watcher's rows up to the first line that cannot be read; ``None`` without a first row.
+
+    Raises:
+        InputError: The file is of a newer version than this program.
+    """
+    decoder = msgspec.json.Decoder(AnyRow)
+    rows: list[AnyRow] = []
+    with path.open("rb") as file:
+        for line in file:
+            try:
+                rows.append(decoder.decode(line))
+            except msgspec.DecodeError:
+                # The line that a kill cut short; nothing follows it.
+                break
+    if not rows or not isinstance(rows[0], Start):
+        return None
+    start = rows[0]
+    if start.version > SAMPLES_VERSION:
+        raise InputError("was written by a newer stepscope", path=str(path), way_out="update it")
+    devices: dict[str, list[DeviceSample]] = {}
+    for row in rows:
+        if isinstance(row, DeviceSample):
+            devices.setdefault(row.uuid, []).append(row)
+    return Watched(
+        start=start,
+        end=next((row for row in rows if isinstance(row, End)), None),
+        hosts=tuple(row for row in rows if isinstance(row, HostSample)),
+        device_starts=tuple(row for row in rows if isinstance(row, DeviceStart)),
+        devices={uuid: tuple(some) for uuid, some in devices.items()},
+        meters=tuple(row for row in rows if isinstance(row, MeterSample)),
+        notices=tuple(row for row in rows if isinstance(row, Notice)),
+    )
