@@ -28,7 +28,7 @@ def render(document: dict[str, Any]) -> str:
     lines.append(f"Versions: {versions}.")
     for suite in dict.fromkeys(row["suite"] for row in document["rows"]):
         rows = [row for row in document["rows"] if row["suite"] == suite]
-        lines += ["", f"## {suite}", "", *_table(rows)]
+        lines += ["", f"## {suite}", "", *_table(rows), *_floor(rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -55,6 +55,20 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
             ]
             lines.append("| " + " | ".join(cells) + " |")
     return lines
+
+
+def _floor(rows: list[dict[str, Any]]) -> list[str]:
+    """A sentence on the load beside decompression in the same process, where both were measured."""
+    pairs = [
+        (row["measured"]["work_s"], row["measured"]["counted"]["gunzip_s"])
+        for row in rows
+        if "gunzip_s" in row["measured"]["counted"]
+    ]
+    if not pairs:
+        return []
+    load, gunzip = median(pair[0] for pair in pairs), median(pair[1] for pair in pairs)
+    text = f"In one process, the load takes {load:.3f} s and zlib-ng's gunzip {gunzip:.3f} s: {load / gunzip:.1f} times."
+    return ["", text]
 
 
 def _grouped(rows: list[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], list[dict[str, Any]]]:

@@ -36,13 +36,13 @@ def test_the_suffix_compresses(tmp_path):
 
 
 def test_results_become_a_table():
-    def row(target, work_s, error=""):
+    def row(target, work_s, error="", **counted):
         measured = {
             "target": target,
             "wall_s": 1.0,
             "work_s": work_s,
             "peak_mb": 50.0,
-            "counted": {},
+            "counted": counted,
         }
         shared = {"suite": "peers", "trace": "a.json", "size_mb": 2.0, "events": 10, "cores": 0}
         return {**shared, "measured": {**measured, "error": error}}
@@ -58,8 +58,14 @@ def test_results_become_a_table():
                 "python": "3",
             },
             "versions": {"stepscope": "0"},
-            "rows": [row("stepscope-load", 0.5), row("hta-load", 2.0), row("gunzip", None, "no")],
+            "rows": [
+                row("stepscope-load", 0.5),
+                row("hta-load", 2.0),
+                row("gunzip", None, "no"),
+                row("beside", 0.6, gunzip_s=0.2),
+            ],
         }
     )
     assert "| a.json | 2.0 | 10 | all | hta-load | 1.00 | 2.000 | 50 | 4.00 |" in text
     assert "failed: no" in text
+    assert "takes 0.600 s and zlib-ng's gunzip 0.200 s: 3.0 times" in text
