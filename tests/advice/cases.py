@@ -56,6 +56,11 @@ def copies(share, memory="pageable", direction="HtoD"):
     )
 
 
+def paused(share):
+    """Pauses between queued kernels for a share of the steady steps."""
+    return {"pause_ns": round(share * STEADY_NS), "pause_count": 600}
+
+
 def blocking(operator="aten::item"):
     """Blocking calls with one culprit."""
     return {"culprits": (Culprit(operator, None, 12, 900_000, 600_000),)}
@@ -90,6 +95,16 @@ CASES = {
         context({"unknown": 0.2}),
         context({"unknown": 0.199}),
         context({"other": 0.9}, on_host=True, facts={**CPU_ONLY}, windows=True),
+    ),
+    "REC004": Case(
+        context(launches={"unanswered_frac": 0.5}),
+        context(launches={"unanswered_frac": 0.499}),
+        context(launches={"unanswered_frac": None}),
+    ),
+    "PK001": Case(
+        context({"unknown": 0.2}, launches=paused(0.15)),
+        context({"unknown": 0.2}, launches=paused(0.149)),
+        context(on_host=True, facts=CPU_ONLY, launches=paused(0.5)),
     ),
     "DEV001": Case(
         context(on_host=True, facts={**CPU_ONLY, "listed_device": "NVIDIA A100"}),

@@ -120,6 +120,22 @@ def test_time_that_the_trace_does_not_explain():
     assert "30 % it is idle" in found.sentence
 
 
+def test_pauses_between_queued_kernels_are_not_unknown():
+    found = verdict(context({"unknown": 0.6}, launches=cases.paused(0.4)))
+    assert found.regime == "compute"
+    assert "40 % it pauses between kernels" in found.sentence
+
+
+def test_launches_without_work_are_no_idle_time():
+    lost = context(
+        {"host": 0.9}, launches={**cases.BUSY_LAUNCHES, "unanswered_frac": 0.99, "count": 401}
+    )
+    found = verdict(lost)
+    assert found.regime == "not-recorded"
+    assert "397 of 401 launches" in found.sentence
+    assert [finding.code for finding in findings_of([lost])] == ["REC004"]
+
+
 def test_a_rank_without_device_work_does_not_decide():
     lost = context({"other": 0.9}, on_host=True, facts=cases.NOT_RECORDED)
     assert verdict(context({"input": 0.5}), lost).regime == "input"

@@ -18,8 +18,10 @@ from stepscope.advice import (
     input_single_process,
     input_workers,
     launch_bound,
+    launches_unanswered,
     no_tensor_cores,
     nothing_recorded,
+    pauses_between_kernels,
     startup_in_window,
     straggler,
 )
@@ -29,6 +31,7 @@ RULES = (
     nothing_recorded.RULE,
     device_unused.RULE,
     startup_in_window.RULE,
+    launches_unanswered.RULE,
     idle_unexplained.RULE,
     input_single_process.RULE,
     input_workers.RULE,
@@ -41,6 +44,7 @@ RULES = (
     communication_exposed.RULE,
     allocator_calls.RULE,
     no_tensor_cores.RULE,
+    pauses_between_kernels.RULE,
     gpu_not_filled.RULE,
 )
 """All rules; those about the data itself come first."""

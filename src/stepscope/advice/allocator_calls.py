@@ -81,5 +81,5 @@ RULE = Rule(
     "The allocator asks the driver in steady steps",
     find,
     __doc__ or "",
-    explained_by=("ST001",),
+    explained_by=("ST001", "REC004"),
 )

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from stepscope.schema.report import Finding, Regime, Severity
 
 
+MOST_LOST = 0.5
+"""From this share of launches without work on, gaps on the device are not called idle."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Context:
     """One rank's results and what only several ranks together can tell.
@@ -60,6 +64,26 @@ class Context:
         """Share of a part; ``None`` when this trace cannot have it or no steady step remains."""
         partition = self.results.partition
         return partition.share(part) if part in partition.parts else None
+
+    @property
+    def pauses(self) -> float | None:
+        """Share of pauses between queued kernels; ``None`` without a device timeline."""
+        unknown = self.share("unknown")
+        paused = self.share_of(self.results.launches.pause_ns)
+        return None if unknown is None or paused is None else min(unknown, paused)
+
+    @property
+    def unexplained(self) -> float | None:
+        """Share of idle time of which nothing is known; ``None`` without a device timeline."""
+        unknown, paused = self.share("unknown"), self.pauses
+        return None if unknown is None or paused is None else unknown - paused
+
+    @property
+    def loses_launches(self) -> bool:
+        """Whether half of the launches or more have no work in the trace, so that gaps may hold work."""
+        lost = self.results.launches.unanswered_frac
+        has_work = self.results.partition.has_device
+        return has_work and lost is not None and lost >= MOST_LOST
 
     def share_of(self, ns: int) -> float | None:
         """Share of a time inside the steady steps; ``None`` when none remains."""

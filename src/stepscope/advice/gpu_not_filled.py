@@ -76,4 +76,11 @@ def find(context: Context) -> Finding | None:
     )
 
 
-RULE = Rule("GF001", "compute", "Kernels are too small to fill the device", find, __doc__ or "")
+RULE = Rule(
+    "GF001",
+    "compute",
+    "Kernels are too small to fill the device",
+    find,
+    __doc__ or "",
+    explained_by=("REC004",),
+)

@@ -102,4 +102,11 @@ def find(context: Context) -> Finding | None:
     )
 
 
-RULE = Rule("SY001", "sync", "A hidden synchronisation leaves the device idle", find, __doc__ or "")
+RULE = Rule(
+    "SY001",
+    "sync",
+    "A hidden synchronisation leaves the device idle",
+    find,
+    __doc__ or "",
+    explained_by=("REC004",),
+)

@@ -88,5 +88,5 @@ RULE = Rule(
     "Training waits for the program's own Python and operators",
     find,
     __doc__ or "",
-    explained_by=("LA001", "ST001"),
+    explained_by=("LA001", "ST001", "REC004"),
 )

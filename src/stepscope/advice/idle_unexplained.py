@@ -39,8 +39,8 @@ activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],"""
 
 
 def find(context: Context) -> Finding | None:
-    """Rests on the part "unknown" of the partition."""
-    share = context.share("unknown")
+    """Rests on the part "unknown" of the partition, pauses between queued kernels left out."""
+    share = context.unexplained
     if share is None or share < LEAST_SHARE:
         return None
     results = context.results
@@ -51,7 +51,9 @@ def find(context: Context) -> Finding | None:
         severity="medium",
         title=RULE.title,
         evidence=(
-            *context.part_evidence("unknown", "idle time of unknown cause"),
+            Evidence(
+                name=f"idle time of unknown cause, share {context.where}", value=share, unit="frac"
+            ),
             Evidence(name="operators recorded", value=results.facts.operator_count, unit="count"),
             Evidence(name="graph launches", value=results.launches.graph_count, unit="count"),
         ),
@@ -66,5 +68,10 @@ def find(context: Context) -> Finding | None:
 
 
 RULE = Rule(
-    "REC003", "not-recorded", "Idle time that the trace does not explain", find, __doc__ or ""
+    "REC003",
+    "not-recorded",
+    "Idle time that the trace does not explain",
+    find,
+    __doc__ or "",
+    explained_by=("REC004",),
 )

@@ -92,5 +92,10 @@ def is_launch_bound(context: Context) -> bool:
 
 
 RULE = Rule(
-    "LA001", "host", "The device waits for launches", find, __doc__ or "", explained_by=("ST001",)
+    "LA001",
+    "host",
+    "The device waits for launches",
+    find,
+    __doc__ or "",
+    explained_by=("ST001", "REC004"),
 )

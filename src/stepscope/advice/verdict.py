@@ -70,17 +70,11 @@ class _Mean:
 
 def verdict_of(contexts: Sequence[Context], findings: Sequence[Finding]) -> Verdict:
     """The verdict over all ranks; see the module's constants for the thresholds."""
-    first = _about_the_data(contexts)
-    if first is not None:
-        return first
     usable = [c for c in contexts if c.results.facts.usable and c.steady_count]
-    if not usable:
-        return _startup(contexts)
+    cannot = _about_the_data(contexts) or _about_the_steps(contexts, usable)
+    if cannot is not None:
+        return cannot
     mean = _mean(usable)
-    if all(c.results.startup.share >= MOST_STARTUP for c in usable if not c.has_steps) and not any(
-        c.has_steps for c in usable
-    ):
-        return _startup(contexts)
     if mean.shares.get("unknown", 0.0) >= MOST_UNKNOWN:
         return Verdict(regime="not-recorded", sentence=_unknown_sentence(mean))
     part = max(REGIMES, key=lambda name: mean.shares.get(name, 0.0))
@@ -97,10 +91,11 @@ def _about_the_data(contexts: Sequence[Context]) -> Verdict | None:
     facts = [context.results.facts for context in contexts]
     if all(f.gpu_recorded is False for f in facts):
         calls = sum(f.call_count for f in facts)
+        what = f"{calls:,} calls to the device" if calls else "operators that run on a GPU"
         return Verdict(
             regime="not-recorded",
-            sentence=f"The GPU side was not recorded: {calls:,} calls to the device and no kernel are in the trace, "
-            "so nothing can be said about how the GPU spends its time.",
+            sentence=f"The GPU side was not recorded: {what} and no kernel are in the trace, so nothing can be "
+            "said about how the GPU spends its time.",
         )
     if not any(f.usable for f in facts):
         return Verdict(
@@ -121,6 +116,15 @@ def _about_the_data(contexts: Sequence[Context]) -> Verdict | None:
     return None
 
 
+def _about_the_steps(contexts: Sequence[Context], usable: Sequence[Context]) -> Verdict | None:
+    """Verdicts where the data is good but holds no steady step that could be judged."""
+    if not usable or all(
+        not c.has_steps and c.results.startup.share >= MOST_STARTUP for c in usable
+    ):
+        return _startup(contexts)
+    return _launches_lost(usable) if all(c.loses_launches for c in usable) else None
+
+
 def _startup(contexts: Sequence[Context]) -> Verdict:
     length = max(float(c.results.spread.durations_ns.sum()) for c in contexts)
     return Verdict(
@@ -136,6 +140,17 @@ def _startup_beside(contexts: Sequence[Context]) -> str:
     if share < LEAST_SHARE:
         return ""
     return f" {format_frac(share)} of the recorded time is start-up, so the steady state may look different."
+
+
+def _launches_lost(contexts: Sequence[Context]) -> Verdict:
+    launches = [c.results.launches for c in contexts]
+    count = sum(one.count for one in launches)
+    lost = round(sum((one.unanswered_frac or 0.0) * one.count for one in launches))
+    return Verdict(
+        regime="not-recorded",
+        sentence=f"{lost:,} of {count:,} launches have no work in the trace (captured into a graph, or lost by the "
+        "profiler), so that nothing can be said about how the GPU spends its time.",
+    )
 
 
 def _mean(contexts: Sequence[Context]) -> _Mean:
@@ -156,6 +171,12 @@ def _mean(contexts: Sequence[Context]) -> _Mean:
         part: float(ns) / step if step else 0.0
         for part, ns in zip(alike[0].parts, mean, strict=True)
     }
+    if has_device:
+        paused = float(
+            np.mean([c.pauses or 0.0 for c in contexts if c.results.partition.has_device])
+        )
+        shares["pauses"] = min(paused, shares["unknown"])
+        shares["unknown"] -= shares["pauses"]
     ranks = f" over {len(alike)} ranks" if len(alike) > 1 else ""
     return _Mean(shares, step, where + ranks, has_device)
 
@@ -223,6 +244,11 @@ def _compute_sentence(mean: _Mean, largest: str, regime: Regime) -> str:
     unknown = mean.shares.get("unknown", 0.0)
     if unknown >= LEAST_SHARE:
         return f"{head}; for {format_frac(unknown)} it is idle and the trace does not say why."
+    paused = mean.shares.get("pauses", 0.0)
+    if paused >= LEAST_SHARE:
+        return (
+            f"{head}; for {format_frac(paused)} it pauses between kernels that are already queued."
+        )
     other = format_frac(mean.shares.get(largest, 0.0))
     return f"{head}, so computing limits the step; the largest other part ({_NAMES[largest]}) holds {other}."
 

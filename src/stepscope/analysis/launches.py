@@ -11,6 +11,7 @@ import polars as pl
 from stepscope.analysis.base import Analysis
 from stepscope.trace import call_names
 from stepscope.trace import intervals as iv
+from stepscope.trace.idle import idle_of
 from stepscope.trace.scope import scope_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class Launches:
         median_delay_ns: Median time from a launch to the start of its kernel; ``None`` without links.
         early_count: Kernels that seem to start before their launch (clock skew), counted as no delay.
         unlinked_count: Kernels whose launch lies before the window or was not recorded.
+        unanswered_frac: Share of the launch calls whose work is not in the trace (captured into a graph,
+            outside the window, or lost); ``None`` without launches.
+        pause_count, pause_ns: Steady idle time between kernels of which the later one had been queued in
+            time, so that the host did not cause it.
     """
 
     count: int
@@ -43,6 +48,9 @@ class Launches:
     median_delay_ns: float | None
     early_count: int
     unlinked_count: int
+    unanswered_frac: float | None
+    pause_count: int
+    pause_ns: int
 
 
 def run(trace: Trace) -> Launches:
@@ -61,6 +69,7 @@ def run(trace: Trace) -> Launches:
     begins = iv.contains(steady, kernels["start_ns"].to_numpy())
     own = kernels.filter(pl.Series(begins) & ~pl.col("is_communication"))
     delay = _delays(trace, kernels)
+    pauses = _pauses(trace)
     return Launches(
         count=len(rows),
         per_step=inside / steps if steps else None,
@@ -73,7 +82,26 @@ def run(trace: Trace) -> Launches:
         median_delay_ns=float(np.median(np.maximum(delay, 0))) if len(delay) else None,
         early_count=int((delay < 0).sum()),
         unlinked_count=int(kernels["launch"].is_null().sum()),
+        unanswered_frac=_unanswered(device, rows, parent),
+        pause_count=int((iv.measure(steady, pauses) > 0).sum()),
+        pause_ns=int(iv.measure(steady, pauses).sum()),
     )
+
+
+def _unanswered(device: pl.DataFrame, rows: Ints, parent: Ints) -> float | None:
+    """Share of the launch calls to which, and to the driver calls inside which, no work is linked."""
+    if not len(rows):
+        return None
+    launch = device.get_column("launch").drop_nulls().unique().to_numpy()
+    answered = np.isin(rows, launch) | np.isin(rows, parent[launch])
+    return float(1 - answered.mean())
+
+
+def _pauses(trace: Trace) -> Ints:
+    if trace.device.is_empty():
+        return iv.NONE
+    idle = idle_of(trace)
+    return idle.gaps[idle.is_queued]
 
 
 def _delays(trace: Trace, kernels: pl.DataFrame) -> Ints:
