@@ -30,6 +30,7 @@ def test_it_calls_once_when_the_module_is_complete(module):
     assert seen == []
     imported = importlib.import_module(module)
     assert seen == [1]
+    assert imported.__spec__ is not None
     assert "exec_module" not in vars(imported.__spec__.loader)
     assert inspect.getsource(imported) == "VALUE = 1\n"
     importlib.reload(imported)

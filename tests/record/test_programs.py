@@ -8,7 +8,6 @@ import signal
 
 import pytest
 
-from stepscope.schema.run_folder import load_run
 from tests.record.running import Ended, finish, plain, profile_command, profiled, start
 
 pytestmark = pytest.mark.slow
@@ -197,10 +196,10 @@ def test_signals_end_the_script_as_they_do_without(tmp_path, name):
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == -number
     assert ("KeyboardInterrupt" in stderr) == (name == "SIGINT")
-    run = load_run(folder)
-    assert run.manifest.state == ("finished" if name == "SIGINT" else "running")
-    assert run.ranks[0].trace is not None
-    assert run.ranks[0].recording.window.kind == "steady"
+    ended = Ended(process.returncode, "", stderr, folder)
+    assert ended.run.manifest.state == ("finished" if name == "SIGINT" else "running")
+    assert ended.run.ranks[0].trace is not None
+    assert ended.recording.window.kind == "steady"
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_training_goes_on(tmp_path, alone):

@@ -7,7 +7,6 @@ def test_batches_are_steps_until_an_optimizer_steps():
     finder = StepFinder()
     assert finder.loader_begins(7, MAIN) == (True, True)
     assert finder.loader_begins(7, MAIN) == (True, False)
-    assert finder.source == "dataloader"
     assert finder.marks_steps(7)
     assert finder.optimizer_stepped(5, MAIN, may_move=True) == (True, True)
     assert finder.loader_begins(7, MAIN) == (False, False)

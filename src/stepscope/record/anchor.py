@@ -43,7 +43,7 @@ class Anchor:
         return self._choose(key)
 
     def _choose(self, key: int) -> bool:
-        self._silence = 0 if key == self.key else self._silence + 1
+        self._silence = 0 if key == self.key or self.key is None else self._silence + 1
         if self._silence > SILENCE:
             self._counts, self._silence = {}, 0
         self._counts[key] = self._counts.get(key, 0) + 1

@@ -32,5 +32,6 @@ def _inflation(recording: RankRecording) -> str:
     inflation = recording.inflation_frac
     if inflation is None:
         return ""
-    word = "longer" if inflation >= 0 else "shorter"
-    return f", which took {format_frac(abs(inflation))} {word} than without the profiler"
+    if inflation < 0.005:
+        return ", which took no longer than without the profiler"
+    return f", which took {format_frac(inflation)} longer than without the profiler"
