@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stepscope.record.hooks.importing import ImportHook
 from stepscope.record.hooks.loader import LoaderHook, buffered_batches, loader_key
 from stepscope.record.hooks.optimizer import OptimizerHook, optimizer_exists
-from stepscope.record.hooks.profiler import ProfilerHook
+from stepscope.record.hooks.profiler import ProfilerHook, profiler_runs
 from stepscope.record.notices import Notices
 from stepscope.record.schedule import Action, Schedule
 from stepscope.record.steps import StepFinder
@@ -230,10 +230,7 @@ class Recorder:
 
     def _must_wait(self) -> bool:
         """Whether this is no moment for a window, although the schedule asks for one."""
-        import torch
-
-        runs = torch._C._autograd._profiler_enabled()  # noqa: SLF001
-        if self.windows.open_window is None and runs:
+        if self.windows.open_window is None and profiler_runs():
             self.notices.note(
                 "profiler-in-use",
                 "another profiler is running in this process, and there can be only one at a time",

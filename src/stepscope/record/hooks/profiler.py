@@ -51,3 +51,10 @@ class ProfilerHook:
         if (profile._prepare_trace, profile.__exit__) == self._installed:
             profile._prepare_trace, profile.__exit__ = self._originals  # type: ignore[method-assign]
         self._installed = None
+
+
+def profiler_runs() -> bool:
+    """Whether any profiler is enabled in this thread, also one that this hook does not hear."""
+    import torch
+
+    return bool(torch._C._autograd._profiler_enabled())
