@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stepscope.predict import change
-from stepscope.predict.graph import REST
+from stepscope.predict.graph import PAUSE, REST
 from stepscope.predict.period import step_ns
 from stepscope.predict.replay import replay
 from stepscope.predict.simulate import simulate
@@ -55,7 +55,17 @@ PAIRS = {
     "python gone": (
         Run(python=200 * US, kernel=50 * US),
         Run(python=0, kernel=50 * US),
-        lambda graph: change.without_gaps(graph, REST),
+        lambda graph: change.without_gaps(graph, PAUSE, REST),
+    ),
+    "long pauses gone, short ones stay": (
+        Run(python=2 * MS, kernel=50 * US),
+        Run(python=0, kernel=50 * US),
+        lambda graph: change.without_gaps(graph, PAUSE),
+    ),
+    "short pauses are no work of the program": (
+        Run(python=50 * US, kernel=50 * US),
+        Run(python=50 * US, kernel=50 * US),
+        lambda graph: change.without_gaps(graph, PAUSE),
     ),
     "communication hidden": (
         Run(collective=3 * MS),

@@ -14,7 +14,7 @@ CASES = {
     "input": Run(wait=50 * MS, kernel=100 * US),
     "compute": Run(kernel=4 * MS),
     "operators": Run(kernel=3 * US, kernels=100, operator=100 * US),
-    "python": Run(kernel=3 * US, kernels=100, python=200 * US),
+    "pauses": Run(kernel=3 * US, kernels=100, python=200 * US),
     "communication": Run(collective=5 * MS, kernel=100 * US),
     "copies": Run(copy=80 * MS, pinned=False),
 }

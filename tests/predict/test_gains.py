@@ -89,12 +89,20 @@ def test_a_window_with_nothing_in_it_gets_no_prediction():
     assert found.path is None
 
 
-def test_on_the_cpu_only_the_input_is_predicted():
+def test_on_the_cpu_input_and_python_are_predicted():
     found = gains_of(cpu_only())
     assert found.input is not None
     assert found.input.high == pytest.approx(5 / 2, rel=0.02)
     assert found.launch is None
-    assert found.python is None
+    assert 1 <= found.python.low <= found.python.high < 1.05
+
+
+def test_a_step_of_which_nothing_would_be_left_gets_no_prediction():
+    trace = TraceBuilder()
+    for number in range(4):
+        with trace.step(number):
+            trace.pause(5 * MS)
+    assert gains_of(read(trace)).python is None
 
 
 def test_the_profilers_weight_is_taken_out():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from stepscope.predict.graph import LAUNCH, MARK, NONE, WAIT, WAIT_ALL
+from stepscope.predict.graph import LAUNCH, MARK, NONE, PAUSE, REST, WAIT, WAIT_ALL
 from stepscope.trace import call_names
 from stepscope.trace import intervals as iv
 from stepscope.trace.idle import blocking_calls
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 HANDOVER_NS = 20_000
 """A pause of a thread this long may be one in which it waits for another thread."""
 
+
+LONG_PAUSE_NS = 200_000
+"""Between two operators of a model PyTorch's own Python takes some tens of microseconds. A longer pause is
+work of the program itself, which can be moved; the short ones go only with the operators."""
 
 LONG_COPY_NS = 50_000
 """A copy shorter than this may lie inside its call by chance."""
@@ -178,10 +182,10 @@ def gaps_of(host: pl.DataFrame, anchors: Anchors, after: Ints) -> Ints:
     """Time before each anchor since the end of the one it follows, split by what its thread did.
 
     Returns:
-        Shape ``(anchors, 4)``, ns, columns as named in ``predict.graph``. Rows sum to the measured
+        Shape ``(anchors, 5)``, ns, columns as named in ``predict.graph``. Rows sum to the measured
         distance, which is slightly negative where events overlap; then all of it is the rest.
     """
-    out = np.zeros((len(anchors.start), 4), dtype=np.int64)
+    out = np.zeros((len(anchors.start), 5), dtype=np.int64)
     since = np.where(after == NONE, anchors.start, anchors.end[after])
     spans = iv.pairs(since, np.maximum(anchors.start, since))
     covers = (
@@ -201,5 +205,7 @@ def gaps_of(host: pl.DataFrame, anchors: Anchors, after: Ints) -> Ints:
             part = iv.subtract(iv.union(iv.pairs(start[rows], end[rows])), taken)
             out[own, column] = iv.measure(part, spans[own])
             taken = iv.union(taken, part)
-    out[:, 3] = anchors.start - since - out[:, :3].sum(axis=1)
+        bare = iv.subtract(iv.union(spans[own]), taken)
+        out[own, PAUSE] = iv.measure(bare[bare[:, 1] - bare[:, 0] >= LONG_PAUSE_NS], spans[own])
+    out[:, REST] = anchors.start - since - out[:, :REST].sum(axis=1)
     return out

@@ -104,7 +104,8 @@ def launches_free(graph: Graph, *, python: bool) -> Graph:
 
     Args:
         graph: The graph.
-        python: Whether the Python between operators goes too, as in a graph of the whole step.
+        python: Whether the Python between operators goes too, as in a graph of the whole step. Long pauses
+            stay: they are work of the program that no graph captures.
     """
     gaps = graph.gaps.copy()
     gaps[:, OPERATOR] = 0

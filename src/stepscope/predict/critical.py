@@ -18,6 +18,7 @@ PARTS = (
     "input",
     "allocator",
     "operators",
+    "pauses",
     "python",
     "launches",
     "compute",
@@ -25,8 +26,8 @@ PARTS = (
     "copies",
     "latency",
 )
-"""Parts of a critical path: waiting for the loader; allocator calls; operators, Python and launching calls
-of the host while the device had nothing to do but wait for them; kernels; communication; copies; and
+"""Parts of a critical path: waiting for the loader; allocator calls; operators, long pauses between them, the
+other Python and launching calls of the host while the device had nothing to do but wait for them; kernels; communication; copies; and
 the latency of launches, of the space between kernels and of the return from blocking calls."""
 
 
@@ -140,7 +141,7 @@ class _Walk:
         before = int(graph.after[anchor])
         if before == NONE:
             return NONE, NONE, now
-        for part, gap in zip(PARTS[:4], graph.gaps[anchor].tolist(), strict=True):
+        for part, gap in zip(PARTS[:5], graph.gaps[anchor].tolist(), strict=True):
             self._pass(part, now, now - gap)
             now -= gap
         return before, NONE, int(times.end[before])

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from stepscope.predict import change, matrix
 from stepscope.predict.calibrate import calibrated
 from stepscope.predict.critical import CriticalPath, critical_path
-from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, COMPUTE, INPUT, REST, TO_DEVICE
+from stepscope.predict.excerpt import excerpt
+from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, COMPUTE, INPUT, PAUSE, REST, TO_DEVICE
 from stepscope.predict.pipeline import Pipeline
 from stepscope.predict.replay import replay
 from stepscope.predict.source import Setting, source_of
@@ -72,7 +74,7 @@ class Gains:
         sync: No call waits for the device, copies to it apart.
         copy: Copies to the device are pinned (low end) and overlap (high end).
         launch: Operators and launches cost the host nothing (low end), nor does the Python between them (high end).
-        python: The Python between operators costs nothing.
+        python: The program's own work in long pauses between operators is gone (low end), or all Python is (high end).
         allocator: Calls of the device's allocator cost nothing.
         communication: All communication but the last of each step (low end), or all, is hidden.
         together: No rank waits for another in a collective; ``None`` also where ranks cannot be compared.
@@ -104,7 +106,7 @@ def gains(
     setting: Setting | None = None,
     shortest_ns: Ints | None = None,
 ) -> Gains:
-    """Replays one rank unchanged and with one thing changed at a time.
+    """Replays one rank unchanged and with one thing changed at a time; of a long trace, a typical stretch.
 
     Args:
         trace: The rank's tables.
@@ -113,6 +115,11 @@ def gains(
         shortest_ns: What ``together.shortest_calls`` gives for the rank; ``None`` for a single rank.
     """
     setting = setting or Setting()
+    part = excerpt(trace)
+    if shortest_ns is not None:
+        moves = trace.device.get_column("is_communication").to_numpy().astype(np.bool_)
+        shortest_ns = shortest_ns[part.kept[moves]]
+    trace = part.trace
     base = replay(trace)
     error = error_frac(base)
     if not base.graph.are_steps and not len(base.graph.launch):
@@ -136,7 +143,9 @@ def gains(
         sync=_sync(base),
         copy=_copy(base),
         launch=_launch(base),
-        python=_of(base, change.without_gaps(graph, REST)) if len(graph.launch) else None,
+        python=_of(
+            base, change.without_gaps(graph, PAUSE), change.without_gaps(graph, PAUSE, REST)
+        ),
         allocator=_of(base, change.without_gaps(graph, ALLOCATOR))
         if graph.gaps[:, ALLOCATOR].any()
         else None,

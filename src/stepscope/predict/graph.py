@@ -22,9 +22,9 @@ LAUNCH, WAIT, WAIT_ALL, MARK = 0, 1, 2, 3
 """Kinds of anchors: launches device work and goes on; waits for one piece of device work (a blocking
 copy for its own); waits for all device work launched before; the bound of a step."""
 
-INPUT, ALLOCATOR, OPERATOR, REST = 0, 1, 2, 3
-"""Columns of ``gaps``: waiting for the DataLoader, calls of the device's allocator, operators, and the
-rest, which is mostly Python."""
+INPUT, ALLOCATOR, OPERATOR, PAUSE, REST = 0, 1, 2, 3, 4
+"""Columns of ``gaps``: waiting for the DataLoader, calls of the device's allocator, operators, long pauses
+in which none of these ran, and the rest, which is mostly PyTorch's own Python between operators."""
 
 COMPUTE, COMMUNICATION, TO_DEVICE, OTHER_COPY = 0, 1, 2, 3
 """Sorts of device work: kernels, communication, copies from host to device, other copies and sets."""
@@ -39,7 +39,7 @@ class Graph:
         origin: Measured start of each anchor, ns; used where it follows no other.
         returned: Measured end of each anchor, ns.
         after: Anchor at whose end the gap before this one begins, ``NONE`` for the first of a thread.
-        gaps: Time between the two, ns, shape ``(anchors, 4)``; the columns are named above.
+        gaps: Time between the two, ns, shape ``(anchors, 5)``; the columns are named above.
         own: Time of the call itself without waiting, ns.
         wait: Row of the device work that a ``WAIT`` waits for, ``NONE`` when it waits for nothing.
         post: From the end of that work to the return of the call, ns.

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from stepscope.predict.replay import Replay
 
 
+MOST_RATIO = 100.0
+"""When a change would make the step shorter than this, what remains of it was not recorded."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A replay with something changed.
@@ -62,12 +66,14 @@ def gain(base: Replay, outcomes: Sequence[Outcome], basis: str = "replay") -> Ga
         basis: As in the report.
 
     Returns:
-        The gain; ``None`` when the replay is too far off.
+        The gain; ``None`` when the replay is too far off, or when hardly anything of the step would remain.
     """
     if is_withheld(base):
         return None
     now = step_ns(base.graph, base.times)
     ratios = [now / max(one.step_ns, 1.0) for one in outcomes]
+    if max(ratios) > MOST_RATIO:
+        return None
     margin = 1 + float(np.hypot(max(one.spread_frac for one in outcomes), error_frac(base)))
     low = max(min(ratios) / margin, 1.0)
     high = max(max(ratios) * margin, low)
