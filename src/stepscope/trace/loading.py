@@ -49,9 +49,13 @@ def load(
         InputError: Nothing that was named can be read as a trace.
     """
     files, foreign = _read_all(find(paths), with_python=with_python, progress=progress)
-    groups, notices = ranks.group(files)
-    notices += foreign + _missing(groups)
-    return [_join(group, notices if number == 0 else []) for number, group in enumerate(groups)]
+    by_path = {file.path: file for file in files}
+    groups, notices = ranks.group([ranks.identity_of(file) for file in files])
+    notices += foreign + ranks.missing(groups)
+    return [
+        join([by_path[f.path] for f in group.files], group, notices if number == 0 else [])
+        for number, group in enumerate(groups)
+    ]
 
 
 def find(paths: Sequence[str | Path]) -> list[str]:
@@ -106,40 +110,29 @@ def _read_all(
     return files, [Notice(code="foreign-file", count=len(refused), text=text)]
 
 
-def _missing(groups: Sequence[RankFiles]) -> list[Notice]:
-    """Ranks that the headers promise and no file brings."""
-    sizes = [size for group in groups for file in group.files if (size := ranks.world_size(file))]
-    world = max(sizes, default=1)
-    present = {group.rank for group in groups if group.rank is not None}
-    absent = [rank for rank in range(world) if rank not in present]
-    if world <= 1 or not absent or len(groups) >= world:
-        return []
-    named = ", ".join(map(str, absent[:8])) + (", ..." if len(absent) > 8 else "")
-    text = (
-        f"{len(absent)} of {world} ranks are missing ({named}): whether a collective transfers or waits for "
-        "a late rank cannot be told, and no straggler is named."
-    )
-    return [Notice(code="missing-ranks", count=len(absent), text=text)]
+def join(files: Sequence[TraceFile], group: RankFiles, extra: Sequence[Notice] = ()) -> Trace:
+    """The windows of one rank as one trace.
 
-
-def _join(group: RankFiles, extra: Sequence[Notice]) -> Trace:
-    host, device = _joined_tables(group.files)
+    Args:
+        files: Its files, in the order of ``group.files``.
+        group: What is known about the rank.
+        extra: Notices about the whole job, kept with this rank.
+    """
+    host, device = _joined_tables(files)
     steps = pl.concat(
-        [f.found.table.with_columns(window=pl.lit(n, pl.Int64)) for n, f in enumerate(group.files)]
+        [f.found.table.with_columns(window=pl.lit(n, pl.Int64)) for n, f in enumerate(files)]
     ).sort("start_ns")
-    judged = health.judge(group.files, host, device, group.rank)
+    judged = health.judge(tuple(files), host, device, group.rank)
     notices = [*judged.notices, *extra, *_startup_notice(group, host, steps)]
-    sources = [f.found.source for f in group.files if len(f.found.table)]
+    sources = [f.found.source for f in files if len(f.found.table)]
     return Trace(
-        meta=_meta(group),
+        meta=_meta(files[0], group),
         host=host,
         device=device,
-        memory=pl.concat([f.tables.memory for f in group.files]).sort(
-            "time_ns", maintain_order=True
-        ),
+        memory=pl.concat([f.tables.memory for f in files]).sort("time_ns", maintain_order=True),
         steps=steps,
         step_source=sources[0] if sources else "window",
-        windows=tuple(f.window for f in group.files),
+        windows=tuple(f.window for f in files),
         usable=judged.usable,
         gpu_recorded=judged.gpu_recorded,
         notices=tuple(notices),
@@ -175,8 +168,7 @@ def _startup_notice(group: RankFiles, host: pl.DataFrame, steps: pl.DataFrame) -
     return []
 
 
-def _meta(group: RankFiles) -> TraceMeta:
-    first = group.files[0]
+def _meta(first: TraceFile, group: RankFiles) -> TraceMeta:
     info = first.header.values.get("distributedInfo")
     backend = info.get("backend") if isinstance(info, dict) else None
     host_name = first.header.values.get("host_name")

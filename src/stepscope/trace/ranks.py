@@ -2,6 +2,7 @@
 
 A file's rank comes from its header, else from a collective's arguments, else from its name. Two files
 of one rank that do not overlap in time are two windows of it; a file that is there twice counts once.
+What this takes is small (an :class:`Identity`), so that the files need not be in memory together.
 """
 
 from __future__ import annotations
@@ -19,12 +20,41 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stepscope.trace.file import TraceFile
+    from stepscope.trace.model import Window
 
 RANK_IN_NAME = (
     re.compile(r"rank[-_.]?(\d+)", re.IGNORECASE),
     re.compile(r"(?:^|[-_.])TP-(\d+)"),
     re.compile(r"(?:^|[-_.])r(\d+)[-_.]"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What tells a file from others of its job.
+
+    Attributes:
+        window: Its path and extent.
+        rank: The rank that it states; None when nothing tells it.
+        rank_source: ``distributed-info``, ``collective``, ``file-name`` or ``none``.
+        process: Host and process id of its writer, as one text.
+        world_size: Number of ranks that the header states.
+        trace_id: The recorder's id of the window; None when not given.
+        complete: Its events with a duration.
+    """
+
+    window: Window
+    rank: int | None
+    rank_source: str
+    process: str
+    world_size: int | None
+    trace_id: str | None
+    complete: int
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self.window.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +69,33 @@ class RankFiles:
 
     rank: int | None
     rank_source: str
-    files: tuple[TraceFile, ...]
+    files: tuple[Identity, ...]
 
 
-def group(files: Sequence[TraceFile]) -> tuple[list[RankFiles], list[Notice]]:
+def identity_of(file: TraceFile) -> Identity:
+    """What tells a file that was read from others."""
+    rank, source = rank_of(file)
+    return Identity(
+        window=file.window,
+        rank=rank,
+        rank_source=source,
+        process=process_of(file),
+        world_size=world_size(file),
+        trace_id=file.header.trace_id,
+        complete=file.complete,
+    )
+
+
+def group(files: Sequence[Identity]) -> tuple[list[RankFiles], list[Notice]]:
     """Ranks in order of their number, and what was odd about the set of files."""
     notices: list[Notice] = []
     kept = _without_doubles(files, notices)
-    by_rank: dict[tuple[int | None, str], list[TraceFile]] = {}
+    by_rank: dict[tuple[int | None, str], list[Identity]] = {}
     sources: dict[int | None, str] = {}
     for file in kept:
-        rank, source = rank_of(file)
-        sources.setdefault(rank, source)
-        owner = process_of(file) if rank is None or not _is_distributed(file) else ""
-        by_rank.setdefault((rank, owner), []).append(file)
+        sources.setdefault(file.rank, file.rank_source)
+        owner = file.process if file.rank is None or (file.world_size or 0) <= 1 else ""
+        by_rank.setdefault((file.rank, owner), []).append(file)
     groups = [_in_order(rank, sources[rank], members) for (rank, _), members in by_rank.items()]
     groups.sort(key=lambda g: (g.rank is None, g.rank or 0, g.files[0].path))
     return _distinct(groups, notices), notices
@@ -88,19 +131,30 @@ def world_size(file: TraceFile) -> int | None:
     return size if type(size) is int and size > 0 else None
 
 
-def _is_distributed(file: TraceFile) -> bool:
-    return (world_size(file) or 0) > 1
+def missing(groups: Sequence[RankFiles]) -> list[Notice]:
+    """Ranks that the headers promise and no file brings."""
+    sizes = [file.world_size for group in groups for file in group.files if file.world_size]
+    world = max(sizes, default=1)
+    present = {group.rank for group in groups if group.rank is not None}
+    absent = [rank for rank in range(world) if rank not in present]
+    if world <= 1 or not absent or len(groups) >= world:
+        return []
+    named = ", ".join(map(str, absent[:8])) + (", ..." if len(absent) > 8 else "")
+    text = (
+        f"{len(absent)} of {world} ranks are missing ({named}): whether a collective transfers or waits for "
+        "a late rank cannot be told, and no straggler is named."
+    )
+    return [Notice(code="missing-ranks", count=len(absent), text=text)]
 
 
-def _without_doubles(files: Sequence[TraceFile], notices: list[Notice]) -> list[TraceFile]:
+def _without_doubles(files: Sequence[Identity], notices: list[Notice]) -> list[Identity]:
     seen: dict[tuple[object, ...], str] = {}
-    kept: list[TraceFile] = []
+    kept: list[Identity] = []
     doubles: list[str] = []
     for file in files:
-        rank, source = rank_of(file)
-        stated = rank if source != "file-name" else None
+        stated = file.rank if file.rank_source != "file-name" else None
         window = (file.window.start_ns, file.window.end_ns, file.complete)
-        identity = (file.header.trace_id, stated, process_of(file), *window)
+        identity = (file.trace_id, stated, file.process, *window)
         if identity in seen:
             doubles.append(f"{file.path} repeats {seen[identity]}")
             continue
@@ -117,7 +171,7 @@ def _without_doubles(files: Sequence[TraceFile], notices: list[Notice]) -> list[
     return kept
 
 
-def _in_order(rank: int | None, source: str, members: list[TraceFile]) -> RankFiles:
+def _in_order(rank: int | None, source: str, members: list[Identity]) -> RankFiles:
     ordered = sorted(members, key=lambda f: (f.window.start_ns, f.path))
     return RankFiles(rank, source, tuple(ordered))
 
