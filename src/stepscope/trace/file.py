@@ -44,6 +44,7 @@ class TraceFile:
         collective_rank: The rank that a collective's arguments name.
         truncated: The text or the compressed stream ends before its time.
         lost_bytes: Text at the end that held no whole event.
+        trailing_junk: Bytes behind the compressed trace that are something else.
         repairs: What was mended and lost in broken text.
     """
 
@@ -60,6 +61,7 @@ class TraceFile:
     collective_rank: int | None
     truncated: bool
     lost_bytes: int
+    trailing_junk: int
     repairs: Repairs
 
 
@@ -70,17 +72,24 @@ class _Text:
     Attributes:
         truncated: It, or the compressed stream around it, ends before its time.
         lost_bytes: Text at the end that held no whole event.
+        trailing_junk: Bytes behind the compressed trace.
         repairs: What was mended and lost.
     """
 
     truncated: bool
     lost_bytes: int
+    trailing_junk: int
     repairs: Repairs
 
     @staticmethod
     def of(source: Source, layout: Layout, decoding: Decoding) -> _Text:
         """Put together once the file was read."""
-        return _Text(layout.truncated or source.truncated, layout.lost_bytes, decoding.repairs)
+        return _Text(
+            layout.truncated or source.truncated,
+            layout.lost_bytes,
+            source.trailing_junk,
+            decoding.repairs,
+        )
 
 
 def read(path: str, *, with_python: bool = False) -> TraceFile:
@@ -132,6 +141,7 @@ def _made(path: str, columns: Columns, header: Header, text: _Text) -> TraceFile
         collective_rank=columns.rank,
         truncated=text.truncated,
         lost_bytes=text.lost_bytes,
+        trailing_junk=text.trailing_junk,
         repairs=text.repairs,
     )
 

@@ -10,6 +10,7 @@ import msgspec
 
 from stepscope.trace.salvage import place_of
 
+PHASE = b'"ph"'
 OPTIONS = ("record_shapes", "with_stack", "profile_memory", "with_modules", "with_flops")
 ENOUGH = (
     "deviceProperties",
@@ -30,11 +31,13 @@ class Header:
         values: Those that were read, by key; foreign values of any type.
         salvaged: Whether the text was not valid JSON and only the needed keys were picked out of it.
         keys: Names of all keys seen, for recognising foreign formats.
+        more_events: Events behind the end of the list, which nobody reads.
     """
 
     values: dict[str, Any]
     salvaged: bool
     keys: frozenset[str]
+    more_events: int = 0
 
     @property
     def base_ns(self) -> int | None:
@@ -66,7 +69,8 @@ def parse(before: bytes, after: bytes) -> Header:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             salvaged = True
             values.update(_salvage(text))
-    return Header(values, salvaged, frozenset(values))
+    more = after.count(PHASE) if PHASE in after else 0
+    return Header(values, salvaged, frozenset(values), more)
 
 
 def _salvage(text: bytes) -> dict[str, Any]:

@@ -136,7 +136,7 @@ class Layout:
             self.keep_after(buffer[taken.rest + 1 :])
         else:
             self.truncated = True
-            self.lost_bytes = len(buffer[taken.rest :].strip().strip(b","))
+            self.lost_bytes = len(buffer[taken.rest :].strip(b" \t\r\n,"))
 
 
 def last_border(buffer: bytes) -> tuple[int, int] | None:

@@ -42,7 +42,7 @@ def count_by_flow(host: pl.DataFrame, device: pl.DataFrame) -> int:
     """How many rows of a linked device table a flow event linked, and no correlation."""
     linked = device.filter(pl.col("launch").is_not_null())
     by_call = host["correlation"].gather(linked["launch"])
-    return int((~by_call.eq_missing(linked["correlation"])).sum())
+    return len(linked) - int((by_call == linked["correlation"]).sum())
 
 
 def _by_flow(calls: pl.DataFrame, device: pl.DataFrame, arrows: pl.DataFrame) -> pl.DataFrame:

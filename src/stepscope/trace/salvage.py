@@ -7,6 +7,7 @@ work grows with the text and the number of faults, not with their product.
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ BORDER = re.compile(rb'\}\s{0,64},\s{0,64}(?=\{\s{0,64}"[^"\\]{1,40}"\s{0,8}:)')
 
 END_OF_LIST = re.compile(rb"\}\s{0,64},?\s{0,64}(?=\])")
 PLACE = re.compile(r"\(byte (\d+)\)")
+OBJECT = json.JSONDecoder(strict=False)
 RUN = 8
 """Events that are decoded together behind a broken one; the number doubles while all is well."""
 
@@ -135,12 +137,32 @@ class Salvage:
             if not self._final and len(self._text) - start < limits.EVENT_BYTES:
                 self.rest = start
                 return at
+        left = start + self._take_objects(self._text[start:end])
         if self._final and at == len(self._starts) - 1:
-            self.rest = start
+            self.rest = left
             return at
-        self._repairs.drop(self._position)
-        self._lost += 1
+        if self._text[left:end].strip(b" \t\r\n,"):
+            self._repairs.drop(self._position)
+            self._lost += 1
         return at + 1
+
+    def _take_objects(self, piece: bytes) -> int:
+        """Takes in whole objects at the start that something other than one comma follows.
+
+        Returns:
+            Where the first unreadable text starts.
+        """
+        text = piece.decode("utf-8", "surrogateescape")
+        at, opening = 0, text.find("{")
+        while opening >= 0 and not text[at:opening].strip(" \t\r\n,"):
+            try:
+                end = OBJECT.raw_decode(text, opening)[1]
+            except (ValueError, RecursionError):
+                break
+            if not self._mend(text[opening:end].encode("utf-8", "surrogateescape")):
+                break
+            at, opening = end, text.find("{", end)
+        return len(text[:at].encode("utf-8", "surrogateescape"))
 
     def _mend(self, piece: bytes) -> bool:
         event, is_mended = repair.read_event(piece)

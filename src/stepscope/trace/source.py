@@ -6,7 +6,7 @@ The content decides, not the suffix: gzip with any number of members, or plain t
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 GZIP = b"\x1f\x8b"
 COMPRESSED_BYTES = 2**16
+CAREFUL_BYTES = 256
+"""Text at a time on the way to a broken place."""
 STANDARD_INPUT = "-"
 
 
@@ -63,12 +65,9 @@ class Source:
             for piece in _regrouped(pieces):
                 if total == 0:
                     refuse_bytes(piece, self.path)
-                    total = len(piece)
-                    yield piece.removeprefix(BYTE_ORDER_MARK)
-                    continue
                 total += len(piece)
                 self._refuse_bomb(total)
-                yield piece
+                yield piece.removeprefix(BYTE_ORDER_MARK) if total == len(piece) else piece
             if total == 0:
                 raise InputError(
                     "the compressed file holds nothing",
@@ -104,17 +103,52 @@ class Source:
         while piece := self._read(stream, limits.PIECE_BYTES):
             yield piece
 
-    def _gunzip(self, stream: IO[bytes], data: bytes) -> Iterator[bytes]:
-        """All members, one after the other; what follows a broken place is given up and said."""
+    def _gunzip(self, stream: IO[bytes], first: bytes) -> Iterator[bytes]:
+        """The text of all members; what follows a broken place is given up and said.
+
+        An error takes with it what the failing call had decompressed, so the way to it is gone again where
+        the stream allows, and the last stretch in small steps.
+        """
+        out = 0
+        try:
+            for piece in self._members(stream, first, limits.PIECE_BYTES):
+                out += len(piece)
+                yield piece
+        except isal_zlib.error:  # type: ignore[misc]  # its stub calls the class a value
+            self.truncated = True
+        else:
+            return
+        if not stream.seekable():
+            return
+        stream.seek(0)
+        again = self._members(stream, self._read(stream, COMPRESSED_BYTES), CAREFUL_BYTES, out)
+        with suppress(isal_zlib.error):  # type: ignore[arg-type]  # its stub calls it a value
+            for piece in again:
+                if out <= 0:
+                    yield piece
+                out -= len(piece)
+
+    def _members(
+        self, stream: IO[bytes], data: bytes, step: int, quick_bytes: int = 0
+    ) -> Iterator[bytes]:
+        """One member after the other.
+
+        Args:
+            stream: The file.
+            data: Its start.
+            step: Longest piece.
+            quick_bytes: Text for which pieces are as long as ``limits.PIECE_BYTES``.
+
+        Raises:
+            isal_zlib.error: Something is wrong with the compressed data.
+        """
+        out = 0
         while True:
             member = isal_zlib.decompressobj(31)
             while True:
-                try:
-                    piece = member.decompress(data, limits.PIECE_BYTES)
-                except isal_zlib.error:  # type: ignore[misc]  # its stub calls the class a value
-                    self.truncated = True
-                    return
+                piece = member.decompress(data, step if out >= quick_bytes else limits.PIECE_BYTES)
                 if piece:
+                    out += len(piece)
                     yield piece
                 if member.eof:
                     break

@@ -73,7 +73,8 @@ def build(columns: Columns, base_ns: int) -> FileTables:
     host = _host(columns.host, host_times, texts) if host_times.count else _no_host()
     device, dropped, by_flow = empty(tables.DEVICE), device_times.dropped, 0
     if device_times.count:
-        device, clipped = overruns.clip(_device(columns.device, device_times, texts))
+        host_end = int(host_times.end.max()) if host_times.count else None
+        device, clipped = overruns.clip(_device(columns.device, device_times, texts), host_end)
         dropped += Dropped(clipped=clipped)
         device = link(host, device, flows.arrows(columns.flows, base_ns))
         by_flow = count_by_flow(host, device)
