@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from stepscope.trace.scope import scope_of
 from stepscope.trace.select import select_steps
@@ -26,7 +27,8 @@ class Excerpt:
     """A part of a trace.
 
     Attributes:
-        trace: The part, whole steps one after another.
+        trace: The part, whole steps one after another, and one more that counts as partial, because its
+            device work may end outside.
         kept: Rows of the whole trace's table ``device`` that it holds, shape ``(device,)``.
     """
 
@@ -51,6 +53,8 @@ def excerpt(trace: Trace, most: int = MOST_EVENTS) -> Excerpt:
         return everything
     numbers = scope.numbers[first : first + count]
     part = select_steps(trace, int(numbers[0]), int(numbers[-1]) + 1)
+    last = pl.Series("is_partial", np.arange(count) == count - 1)
+    part = replace(part, steps=part.steps.with_columns(last))
     start, end = scope.bounds[first, 0], scope.bounds[first + count - 1, 1]
     begun, ended = (trace.device[name].to_numpy() for name in ("start_ns", "end_ns"))
     return Excerpt(part, (ended > start) & (begun < end))
