@@ -167,6 +167,7 @@ def _recording(run: RunFolder) -> Recording:
         inflation_frac=first.inflation_frac if first else None,
         own_cost_ms=_ms(first.own_cost_ns) if first else None,
         stop_ms=_ms(window.stop_ns) if window else None,
+        clean_durations_ms=tuple(ns_to_ms(ns) for ns in first.clean_steps_ns) if first else (),
     )
 
 

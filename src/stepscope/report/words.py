@@ -61,7 +61,7 @@ OVERVIEW: Final[Mapping[str, Word]] = {
     "runtime": Word("Runtime", "The device is idle, the host is in a call of its runtime."),
     "dataloader": Word("DataLoader", "The host waits for the DataLoader."),
     "cpu_exec": Word("CPU Exec", "The host runs an operator."),
-    "other": Word("Other", "Nothing of this kind was recorded."),
+    "other": Word("Other", "None of these was recorded."),
 }
 """The classic overview, in order of priority."""
 

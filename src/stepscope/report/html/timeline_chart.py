@@ -225,4 +225,4 @@ def _name_lanes(chart: Figure, lanes: list[Lane], tops: list[float], bottom: flo
 
 def _label(text: str) -> str:
     """A lane's name as an axis shows it; pairs of dollars would be read as TeX."""
-    return shorten(printable(text), 22).replace("$$", "$ $")
+    return shorten(printable(text), 30).replace("$$", "$ $")

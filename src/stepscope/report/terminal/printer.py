@@ -6,7 +6,7 @@ import io
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Final, TextIO, cast
+from typing import TYPE_CHECKING, Final, TextIO, TypeAlias, cast
 
 from rich.console import Console
 
@@ -19,7 +19,14 @@ from stepscope.report.terminal.step import figures_section, parts_section
 from stepscope.report.terminal.tables import tables_section
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import RenderableType
+
     from stepscope.schema.report import Report
+
+Section: TypeAlias = "list[RenderableType]"
+"""Pieces of a page that belong together; an empty section is left out."""
 
 PIPE_WIDTH: Final = 80
 MOST_COLUMNS: Final = 110
@@ -35,41 +42,50 @@ def print_report(report: Report, file: TextIO | None = None, width: int | None =
         file: Where to; standard output when not given.
         width: Columns; those of the terminal when not given.
     """
+    rank = focus(report)
+
+    def sections(look: Look) -> list[Section]:
+        return [
+            head_section(report, look),
+            findings_section(report, look),
+            parts_section(report, rank, look) if report.health.usable else [],
+            figures_section(report, rank, look),
+            ranks_section(report, look),
+            tables_section(report, look),
+        ]
+
+    print_sections(sections, file, width)
+
+
+def print_sections(
+    sections: Callable[[Look], list[Section]], file: TextIO | None = None, width: int | None = None
+) -> None:
+    """Print those sections that have something to say, with a blank line between them.
+
+    Args:
+        sections: Makes them for what the receiver can show.
+        file: Where to; standard output when not given.
+        width: Columns; those of the terminal when not given.
+    """
     file = sys.stdout if file is None else file
     receiver = Console(file=file, force_jupyter=False)
-    width = width or _width(receiver)
     page = io.StringIO()
     console = Console(
         file=cast("TextIO", _Encoded(page, receiver.encoding)),
-        width=width,
+        width=width or _width(receiver),
         force_terminal=receiver.is_terminal,
         force_jupyter=False,
         no_color=receiver.no_color,
         color_system="auto" if receiver.is_terminal else None,
         legacy_windows=receiver.legacy_windows,
     )
-    _render(report, console)
-    file.write(_TRAILING.sub("", page.getvalue().replace(GLUE, " ")))
-    file.flush()
-
-
-def _render(report: Report, console: Console) -> None:
-    """Print the sections that have something to say, with a blank line between them."""
-    look = Look.of(console)
-    rank = focus(report)
-    sections = [
-        head_section(report, look),
-        findings_section(report, look),
-        parts_section(report, rank, look) if report.health.usable else [],
-        figures_section(report, rank, look),
-        ranks_section(report, look),
-        tables_section(report, look),
-    ]
-    for number, section in enumerate(part for part in sections if part):
+    for number, section in enumerate(part for part in sections(Look.of(console)) if part):
         if number:
             console.print()
         for piece in section:
             console.print(piece, markup=False, highlight=False, emoji=False)
+    file.write(_TRAILING.sub("", page.getvalue().replace(GLUE, " ")))
+    file.flush()
 
 
 def _width(receiver: Console) -> int:
