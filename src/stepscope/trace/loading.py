@@ -122,11 +122,7 @@ def join(files: Sequence[TraceFile], group: RankFiles, extra: Sequence[Notice] =
     steps = pl.concat(
         [f.found.table.with_columns(window=pl.lit(n, pl.Int64)) for n, f in enumerate(files)]
     ).sort("start_ns")
-<<<<<<< HEAD
-    judged = health.judge(group.files, host, device, steps, group.rank)
-=======
-    judged = health.judge(tuple(files), host, device, group.rank)
->>>>>>> b3285dcacc4f0ce31cbe85641f19757680fa701a
+    judged = health.judge(tuple(files), host, device, steps, group.rank)
     notices = [*judged.notices, *extra, *_startup_notice(group, host, steps)]
     sources = [f.found.source for f in files if len(f.found.table)]
     return Trace(
