@@ -29,7 +29,9 @@ Regime = Literal[
 ]
 Severity = Literal["high", "medium", "low"]
 Confidence = Literal["high", "medium", "low"]
-StepSource = Literal["profiler-step", "annotation", "optimizer", "dataloader", "repetition", "window"]
+StepSource = Literal[
+    "profiler-step", "annotation", "optimizer", "dataloader", "repetition", "window"
+]
 
 DEVICE_PARTS = (
     "compute",
@@ -412,6 +414,7 @@ class Recording:
         inflation_frac: How much longer a step takes under the profiler than without, 0.1 for 10 %.
         own_cost_ms: Time that stepscope itself took in the training thread outside the window.
         stop_ms: Time that stopping the profiler took.
+        clean_durations_ms: The steps timed without any profiler, one by one, after warm-up.
     """
 
     command: tuple[str, ...]
@@ -422,6 +425,7 @@ class Recording:
     inflation_frac: float | None
     own_cost_ms: float | None
     stop_ms: float | None
+    clean_durations_ms: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
