@@ -22,7 +22,22 @@ def no_stated_rates(monkeypatch):
         monkeypatch.delenv(f"STEPSCOPE_{name}", raising=False)
 
 
-GPT3 = ["--flops", "3.14e23", "--flops-per-second", "28e12", "--device", "V100", "--watts", "300", "--price", "1.5", "--currency", "USD", "--site", "none"]
+GPT3 = [
+    "--flops",
+    "3.14e23",
+    "--flops-per-second",
+    "28e12",
+    "--device",
+    "V100",
+    "--watts",
+    "300",
+    "--price",
+    "1.5",
+    "--currency",
+    "USD",
+    "--site",
+    "none",
+]
 
 
 def test_the_text_says_the_published_figures(capsys):

@@ -15,6 +15,7 @@ from stepscope.errors import InputError
 from stepscope.schema.cost import Estimate
 from stepscope.schema.samples import SUMMARY_NAME
 from stepscope.watch.during import MISTAKES, During
+from stepscope.watch.loop import say
 from stepscope.watch.mistake import look_for
 from stepscope.watch.slurm_limit import accounted_joules, ear_joules
 from stepscope.watch.store import read_watched
@@ -44,10 +45,13 @@ def finish(folder: Path, environ: Mapping[str, str]) -> None:
         while is_first and not summary.complete and time.monotonic() < end:
             time.sleep(0.1)
             summary = summary_of(folder)
-        write(folder, summary)
-    except (InputError, OSError):
+    except InputError:
         # Nothing was kept, which has been said already.
         return
+    try:
+        write(folder, summary)
+    except OSError as error:
+        say(f"{SUMMARY_NAME} was not written: {error.strerror}")
     if is_first:
         sys.stdout.flush()
         os.write(2, render(summary, folder).encode("utf-8", "replace"))

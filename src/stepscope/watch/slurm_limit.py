@@ -73,11 +73,13 @@ def ear_joules(job_id: str) -> float | None:
 
     Read from the column that the header calls ``ENERGY(J)``, one row for each step.
     """
-    lines = [line.split() for line in ask("eacct", "-j", job_id).splitlines() if line.strip()]
+    # One of the header's names holds a blank: "G-POW (T/U)".
+    text = ask("eacct", "-j", job_id).replace(" (", "(")
+    lines = [line.split() for line in text.splitlines() if line.strip()]
     header = next((words for words in lines if "ENERGY(J)" in words), None)
     if header is None:
         return None
-    # The header's first columns may hold blanks that the rows do not, so count from the end.
+    # Names of applications may hold blanks, so count from the end.
     place = header.index("ENERGY(J)") - len(header)
     total = 0.0
     for words in lines[lines.index(header) + 1 :]:

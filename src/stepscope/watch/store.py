@@ -48,15 +48,26 @@ class SampleWriter:
         self._file = os.open(self.path, flags, 0o644)
         self._encoder = msgspec.json.Encoder()
         self._thinner = Thinner()
+        self._tail = self.path.with_suffix(TAIL_SUFFIX)
+        self._tail_file: int | None = None
         self._put([start])
 
     def write(self, at_s: float, rows: Iterable[AnyRow]) -> None:
         """Appends a tick's rows; in long runs several ticks become one.
 
+        Ticks that wait to be combined lie in a file beside, so that a kill loses none of them.
+
         Raises:
             OSError: The disk is full, or the folder has gone.
         """
-        self._put(self._thinner.pass_on(at_s, rows))
+        rows = list(rows)
+        passed = self._thinner.pass_on(at_s, rows)
+        if not passed:
+            self._hold(rows)
+            return
+        self._put(passed)
+        if self._tail_file is not None:
+            os.ftruncate(self._tail_file, 0)
 
     def close(self, end: End) -> None:
         """Appends what is still held back and the last row.
@@ -66,12 +77,25 @@ class SampleWriter:
         """
         try:
             self._put([*self._thinner.rest(), end])
+            self._tail.unlink(missing_ok=True)
         finally:
             os.close(self._file)
+            if self._tail_file is not None:
+                os.close(self._tail_file)
+
+    def _hold(self, rows: list[AnyRow]) -> None:
+        if self._tail_file is None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+            self._tail_file = os.open(self._tail, flags, 0o644)
+        os.write(self._tail_file, b"".join(self._encoder.encode(row) + b"\n" for row in rows))
 
     def _put(self, rows: list[AnyRow]) -> None:
         if rows:
             os.write(self._file, b"".join(self._encoder.encode(row) + b"\n" for row in rows))
+
+
+TAIL_SUFFIX = ".tail"
+TIMED = (HostSample, DeviceSample, MeterSample)
 
 
 def safe(name: str) -> str:
@@ -135,15 +159,14 @@ def read_file(path: Path) -> Watched | None:
     Raises:
         InputError: The file is of a newer version than this program.
     """
-    decoder = msgspec.json.Decoder(AnyRow)
-    rows: list[AnyRow] = []
-    with path.open("rb") as file:
-        for line in file:
-            try:
-                rows.append(decoder.decode(line))
-            except msgspec.DecodeError:
-                # The line that a kill cut short; nothing follows it.
-                break
+    rows = decoded(path)
+    last = max((row.at_s for row in rows if isinstance(row, TIMED)), default=0.0)
+    # A kill between writing what was combined and emptying the file beside leaves both.
+    rows += [
+        row
+        for row in decoded(path.with_suffix(TAIL_SUFFIX))
+        if isinstance(row, TIMED) and row.at_s > last
+    ]
     if not rows or not isinstance(rows[0], Start):
         return None
     start = rows[0]
@@ -162,3 +185,18 @@ def read_file(path: Path) -> Watched | None:
         meters=tuple(row for row in rows if isinstance(row, MeterSample)),
         notices=tuple(row for row in rows if isinstance(row, Notice)),
     )
+
+
+def decoded(path: Path) -> list[AnyRow]:
+    """Rows of a file up to the first line that a kill cut short; none where there is no file."""
+    decoder = msgspec.json.Decoder(AnyRow)
+    rows: list[AnyRow] = []
+    if not path.is_file():
+        return rows
+    with path.open("rb") as file:
+        for line in file:
+            try:
+                rows.append(decoder.decode(line))
+            except msgspec.DecodeError:
+                break
+    return rows

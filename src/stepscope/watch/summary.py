@@ -81,8 +81,9 @@ def node_energy(some: Sequence[Watched]) -> Estimate:
     if len(each) == 1:
         return each[0]
     known = [one for one in each if one.value is not None]
-    if len(known) < len(each):
-        return each[0]
+    for one in each:
+        if one.value is None:
+            return one
     top = max(one.high for one in known if one.high is not None)
     value = min(sum(one.value for one in known if one.value is not None), top)
     low = min(sum(one.low for one in known if one.low is not None), top)

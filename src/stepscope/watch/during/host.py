@@ -93,7 +93,8 @@ def memory_short(seen: During) -> Finding | None:
     """Memory ran short: processes were killed, all waited for memory, or the limit is near."""
     for node in seen.summary.nodes:
         limit = limit_of(node)
-        share = node.rss_peak_bytes / limit if limit else None
+        most = node.rss_peak_bytes if node.pss_peak_bytes is None else node.pss_peak_bytes
+        share = most / limit if limit else None
         killed = bool(node.oom_kills)
         pressed = seen.is_judged and (node.memory_pressure_frac or 0) > 0.01
         near = (

@@ -1,0 +1,115 @@
+"""Energy from samples, with its basis."""
+
+import pytest
+
+from stepscope.schema.samples import MeterSample
+from stepscope.watch import energy as module
+from stepscope.watch.energy import busy_share, counter_joules
+from tests.watch.rows import device, device_start, host
+
+
+def device_energy(start, rows):
+    return module.device_energy(start, rows)
+
+
+def host_energy(meters, hosts):
+    return module.host_energy(meters, hosts)
+
+
+def rows(seconds=10, **changed):
+    """A sample a second; a changed column is a function of the time."""
+    made = []
+    for at in range(seconds + 1):
+        fields = {name: value(at) if callable(value) else value for name, value in changed.items()}
+        made.append(device(float(at), **fields))
+    return made
+
+
+def test_the_counter_goes_first():
+    energy = device_energy(device_start(), rows(watts=1.0))
+    assert (energy.value, energy.basis) == (5000.0, "measured")
+    assert "energy counter" in energy.how
+    assert energy.low < energy.value < energy.high
+
+
+def test_power_over_time_without_a_counter():
+    energy = device_energy(device_start(), rows(energy_mj=None, watts=lambda at: 100.0 * at))
+    assert (energy.value, energy.basis) == (pytest.approx(5000.0), "measured")
+    assert "no energy counter" in energy.how
+
+
+def test_a_counter_that_stands_still_is_not_believed():
+    energy = device_energy(device_start(), rows(energy_mj=7))
+    assert energy.value == pytest.approx(5000.0)
+    assert "stands still" in energy.how
+
+
+def test_a_model_is_the_last_way_and_says_so():
+    energy = device_energy(device_start(), rows(energy_mj=None, watts=None, busy_frac=0.5))
+    assert (energy.value, energy.basis) == (pytest.approx(3500.0), "modelled")
+    assert energy.low == pytest.approx(2100.0)
+
+
+def test_nothing_told_is_not_known_and_not_zero():
+    start = device_start(watts_limit=None)
+    energy = device_energy(start, rows(energy_mj=None, watts=None))
+    assert (energy.value, energy.basis) == (None, "not-known")
+    assert device_energy(start, rows(seconds=0)).value is None
+
+
+def test_a_slice_is_given_its_share():
+    energy = device_energy(device_start(slice_frac=3 / 7), rows())
+    assert (energy.value, energy.basis) == (pytest.approx(5000 * 3 / 7), "attributed")
+    assert energy.low == 0
+    assert energy.high >= 5000
+
+
+def test_a_counter_that_starts_anew():
+    assert counter_joules([5_000, 6_000, 500, 1_500]) == 2.5
+    assert counter_joules([5_000]) is None
+
+
+def test_a_long_gap_is_no_line():
+    sparse = [device(0.0, energy_mj=None), device(3600.0, energy_mj=None)]
+    energy = device_energy(device_start(), sparse)
+    assert energy.value == 500 * 30
+
+
+def meters(*found):
+    return [
+        MeterSample(at_s=10.0, meter=name, part=part, joules=joules) for name, part, joules in found
+    ]
+
+
+def test_the_job_s_share_of_the_processor():
+    """4 of 8 busy seconds are the job's: half of 1,000 + 200 J."""
+    energy = host_energy(
+        meters(("rapl:0:package-0", "cpu", 1000.0), ("rapl:0:2:dram", "memory", 200.0)),
+        [host(0.0), host(10.0)],
+    )
+    assert (energy.value, energy.basis) == (pytest.approx(600.0), "attributed")
+    assert energy.high == 1200.0
+    assert "50%" in energy.how
+
+
+def test_cray_counters_go_before_rapl_and_the_whole_node_is_not_added():
+    energy = host_energy(
+        meters(
+            ("rapl:0:package-0", "cpu", 1.0), ("cray:cpu_energy", "cpu", 300.0),
+            ("cray:memory_energy", "memory", 100.0), ("cray:energy", "node", 9000.0),
+            ("cray:accel0_energy", "devices", 5000.0),
+        ),
+        [host(0.0), host(10.0)],
+    )  # fmt: skip
+    assert energy.value == pytest.approx(200.0)
+
+
+def test_without_meters_or_a_busy_time_it_is_not_known():
+    assert host_energy([], [host(0.0), host(1.0)]).value is None
+    unknown = [host(0.0, node_cpu_s=None), host(1.0, node_cpu_s=None)]
+    assert host_energy(meters(("rapl:0:package-0", "cpu", 1.0)), unknown).value is None
+
+
+def test_a_share_is_at_most_all():
+    assert busy_share([host(0.0), host(10.0, cpu_s=500.0)]) == 1.0
+    assert busy_share([host(0.0, node_cpu_s=5.0), host(1.0, node_cpu_s=5.0)]) is None

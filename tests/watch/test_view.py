@@ -1,0 +1,138 @@
+"""The live view: what it shows, and that a terminal is left as it was."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+
+import pytest
+
+from stepscope.watch.view import Board, TerminalView, open_view, sparkline
+from tests.watch.rows import device, device_start, host, start
+from tests.watch.test_child import RUN
+
+
+def plain(text):
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[78]", "", text)
+
+
+def test_bars():
+    assert sparkline([0.0, 0.5, 1.0, None, 2.0]) == "▁▅█·█"
+
+
+def board():
+    made = Board(start())
+    made.take([device_start("GPU-1"), host(0.0), device(0.0)])
+    made.take([host(1.0), device(1.0, busy_frac=0.25)])
+    return made
+
+
+def test_one_line_for_the_processor_and_one_for_each_device():
+    lines = [plain(line) for line in board().lines(120)]
+    assert len(lines) == 2
+    assert "4.0/16 cores" in lines[0]
+    assert "64.4 GB" in lines[0]
+    assert "NVIDIA H100" in lines[1]
+    assert "█▃" in lines[1]
+    assert "25% busy, 70% working" in lines[1]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_lines_are_no_wider_than_the_terminal(width):
+    for line in board().lines(width):
+        assert len(plain(line).rstrip()) <= width
+
+
+def test_a_name_that_looks_like_markup_stays_text():
+    made = Board(start())
+    made.take([device_start("GPU-1", name="[red]x[/red]"), device(0.0)])
+    assert "[red]x[/red]" in plain(made.lines(120)[0])
+
+
+def test_what_is_not_told_is_a_dash():
+    made = Board(start())
+    made.take([device_start("GPU-1"), device(0.0, busy_frac=None, memory_bytes=None, watts=None)])
+    made.take([device(1.0, lost=True)])
+    assert "lost" in plain(made.lines(120)[0])
+
+
+def test_no_view_where_there_is_no_terminal(tmp_path, monkeypatch):
+    with (tmp_path / "out").open("w") as file:
+        assert open_view(start(), file.fileno()) is None
+    inside, outside = pty.openpty()
+    monkeypatch.setenv("TERM", "dumb")
+    assert open_view(start(), outside) is None
+    monkeypatch.setenv("TERM", "xterm")
+    os.close(inside)
+    os.close(outside)
+
+
+def test_the_foot_is_kept_free_and_given_back():
+    inside, outside = pty.openpty()
+    fcntl.ioctl(outside, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    view = TerminalView(Board(start()), outside)
+    view.show([host(0.0)])
+    drawn = os.read(inside, 65536).decode()
+    assert "\x1b[1;23r" in drawn
+    assert "\x1b[24;1H" in drawn
+    view.close()
+    closed = os.read(inside, 65536).decode()
+    assert closed.endswith("\x1b[r\x1b8")
+    view.close()
+    os.close(inside)
+    os.close(outside)
+
+
+@pytest.mark.skipif(not hasattr(signal, "sigtimedwait"), reason="needs Linux's signals")
+def test_on_a_terminal_the_command_sees_a_terminal_and_ctrl_c_reaches_it_once(tmp_path):
+    text = (
+        "import signal, sys, time\n"
+        "got = []\n"
+        "signal.signal(signal.SIGINT, lambda n, f: got.append(n))\n"
+        "print('tty', sys.stdout.isatty(), flush=True)\n"
+        "end = time.monotonic() + 20\n"
+        "while not got and time.monotonic() < end: time.sleep(0.01)\n"
+        "time.sleep(0.3)\n"
+        "print('got', len(got), flush=True)\n"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm"
+        line = [
+            sys.executable,
+            "-c",
+            RUN,
+            f"--out={tmp_path}",
+            "--interval=0.05",
+            "--",
+            sys.executable,
+            "-c",
+            text,
+        ]
+        os.execv(sys.executable, line)
+    seen = b""
+    sent = False
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                piece = os.read(terminal, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            seen += piece
+        if b"tty True" in seen and not sent:
+            os.write(terminal, b"\x03")
+            sent = True
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    assert os.WEXITSTATUS(status) == 0
+    assert b"got 1" in seen
+    assert b"exit status 0" in seen
