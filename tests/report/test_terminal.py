@@ -113,7 +113,26 @@ def test_many_findings_and_notices_are_cut_and_it_is_said():
     file = io.StringIO()
     print_report(report, file=file, width=80)
     assert "and 3 more notices" in file.getvalue()
-    assert "4 more in short:" in file.getvalue()
+    assert "Their evidence and code are in the HTML and JSON reports." in file.getvalue()
+    assert file.getvalue().count("Try: ") == 6
+    assert file.getvalue().count("IN001, high severity") == 1
+    assert len([line for line in file.getvalue().splitlines() if line.startswith("   CP001 B")]) == 1
+
+
+def test_a_comment_that_is_too_long_stands_above_its_line_of_code():
+    report = examples.input_bound()
+    long = "loader = f(\n\n    num_workers=8,      # " + "more than now " * 4 + "\n)"
+    finding = replace(report.findings[0], snippet=long)
+    file = io.StringIO()
+    print_report(replace(report, findings=(finding,)), file=file, width=80)
+    code = [line[7:] for line in file.getvalue().splitlines() if line.startswith("     |")]
+    assert code == [
+        "loader = f(",
+        "",
+        "    # " + " ".join(["more than now"] * 4),
+        "    num_workers=8,",
+        ")",
+    ]
 
 
 def test_what_was_not_measured_says_so():

@@ -144,6 +144,11 @@ def outliers_sentence(steps: Steps) -> str:
 
 def gain_sentence(gain: Gain, step_ms: float) -> str:
     """A gain as a range of speed-ups and of step times, with what it rests on."""
+    if gain.basis == "bound":
+        return (
+            f"expected at most {gain.high:.2f}x, {format_ms(gain.step_ms_low)} a step instead of "
+            f"{format_ms(step_ms)}; how much of it can be had is not known"
+        )
     verb = "measured" if gain.basis == "experiment" else "expected"
     basis = "" if gain.basis == "experiment" else f" ({BASES.get(gain.basis, gain.basis)})"
     return (

@@ -54,8 +54,6 @@ def _notices(notices: tuple[Notice, ...], look: Look) -> list[RenderableType]:
         rows.append(("", look.say(f"{where}{notice.text}", "yellow")))
     more = len(notices) - MOST_NOTICES
     if more > 0:
-        rows.append(
-            ("", look.say(f"and {more} more notices in report.json and report.html", "dim"))
-        )
+        rows.append(("", look.say(f"and {more} more notices in the HTML and JSON reports", "dim")))
     rows[0] = ("Data", rows[0][1])
     return [indented(labelled(look, rows), 0)]

@@ -32,7 +32,7 @@ def ranks_section(report: Report, look: Look) -> list[RenderableType]:
         heading.append_text(
             look.say(f": {len(shown)} of {len(report.ranks)}, those named above and the slowest; ")
         )
-        heading.append_text(look.say("all are in report.html"))
+        heading.append_text(look.say("all are in the HTML and JSON reports"))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for name in ("rank", "steps", "median step", "GPU busy", "loader wait"):
         table.add_column(name, justify="right", no_wrap=True)
