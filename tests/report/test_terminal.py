@@ -116,7 +116,9 @@ def test_many_findings_and_notices_are_cut_and_it_is_said():
     assert "Their evidence and code are in the HTML and JSON reports." in file.getvalue()
     assert file.getvalue().count("Try: ") == 6
     assert file.getvalue().count("IN001, high severity") == 1
-    assert len([line for line in file.getvalue().splitlines() if line.startswith("   CP001 B")]) == 1
+    assert (
+        len([line for line in file.getvalue().splitlines() if line.startswith("   CP001 B")]) == 1
+    )
 
 
 def test_a_comment_that_is_too_long_stands_above_its_line_of_code():
