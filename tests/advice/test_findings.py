@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from stepscope.advice.findings import advise, findings_of
+from stepscope.advice.findings import advise, findings_of, job_gains
+from stepscope.predict import Gains
+from stepscope.schema.report import Gain
 from tests.advice import cases
 from tests.advice.made import COUNT, context
 
@@ -109,3 +112,102 @@ def test_start_up_explains_the_host_in_a_window_without_steps():
         spread={"are_steps": False, "is_startup": np.zeros(COUNT, dtype=np.bool_)},
     )
     assert codes(findings_of([one])) == ["ST001"]
+
+
+def speedup(low, high, basis="replay"):
+    return Gain(
+        low=low,
+        high=high,
+        unit="ratio",
+        step_ms_low=1 / high,
+        step_ms_high=1 / low,
+        basis=basis,
+    )
+
+
+def predicted(one, **gains):
+    return replace(one, gains=Gains(error_frac=0.0, withheld="", **gains))
+
+
+def waits_for_data(share=0.3, **gains):
+    one = context({"input": share}, loader=cases.waits(single=True, share=share))
+    return predicted(one, **gains)
+
+
+def test_a_finding_has_the_gain_that_its_rule_names():
+    (finding,) = findings_of([waits_for_data(input=speedup(1.2, 1.3), workers_needed=3)])
+    assert finding.gain == speedup(1.2, 1.3)
+    assert "num_workers=3," in finding.snippet
+
+
+def test_what_saves_more_comes_before_what_holds_more():
+    both = context({"sync": 0.2, "copy": 0.4}, sync=cases.blocking(), copies=cases.copies(0.4))
+    assert codes(findings_of([both])) == ["CP001", "SY001"]
+    gains = predicted(both, sync=speedup(1.2, 1.25), copy=speedup(1.05, 1.1))
+    assert codes(findings_of([gains])) == ["SY001", "CP001"]
+
+
+def test_a_small_finding_that_the_replay_contradicts_is_dropped():
+    assert findings_of([waits_for_data(0.19, input=speedup(1.0, 1.019))]) == ()
+    assert codes(findings_of([waits_for_data(0.19, input=speedup(1.0, 1.02))])) == ["IN001"]
+
+
+def test_a_large_one_stays_lowered_and_last():
+    one = context(
+        {"input": 0.3, "sync": 0.2},
+        loader=cases.waits(single=True, share=0.3),
+        sync=cases.blocking(),
+    )
+    found = advise(
+        [one.results],
+        [Gains(error_frac=0.0, withheld="", input=speedup(1.0, 1.01), sync=speedup(1.1, 1.2))],
+    )
+    assert found.verdict.regime == "input"
+    assert codes(found.findings) == ["SY001", "IN001"]
+    last = found.findings[-1]
+    assert (last.severity, last.confidence) == ("low", "low")
+    assert "gains nothing" in last.action
+
+
+def test_a_contradicted_finding_explains_no_other():
+    both = context({"host": 0.5}, launches=cases.BUSY_LAUNCHES)
+    found = findings_of([predicted(both, launch=speedup(1.0, 1.0), python=speedup(1.4, 1.5))])
+    assert codes(found)[0] == "HO001"
+
+
+def test_a_wide_range_that_begins_at_one_is_told_as_a_bound():
+    def basis(low, high):
+        (finding,) = findings_of([waits_for_data(input=speedup(low, high))])
+        return finding.gain.basis
+
+    assert basis(1.0, 1.5) == "bound"
+    assert basis(1.0, 1.2) == "replay"
+    assert basis(1.1, 2.5) == "replay"
+
+
+def test_ranks_gain_together_what_the_one_that_waits_longest_gains():
+    ranks = [
+        on_rank(context({"communication": 0.4}, waiting=cases.waiting(0.8), ranks=2), number)
+        for number in (0, 1)
+    ]
+    gains = (speedup(1.0, 1.01), speedup(1.3, 1.4))
+    of_the_job = job_gains([Gains(error_frac=0.0, withheld="", together=gain) for gain in gains])
+    (finding,) = findings_of(
+        [replace(one, gains=gain) for one, gain in zip(ranks, of_the_job, strict=True)]
+    )
+    assert finding.gain == gains[1]
+
+
+def test_a_withheld_gain_is_told_only_where_a_finding_would_have_had_it():
+    off = Gains(error_frac=0.5, withheld="the replay is off")
+    assert advise([waits_for_data().results], [off]).withheld == (0,)
+    assert advise([context().results], [off]).withheld == ()
+    assert advise([waits_for_data().results], [Gains(error_frac=0.0, withheld="")]).withheld == ()
+
+
+@pytest.mark.parametrize(("direction", "gain"), [("HtoD", speedup(1.1, 1.2)), ("DtoH", None)])
+def test_only_copies_to_the_device_are_replayed(direction, gain):
+    for memory, code in (("pageable", "CP001"), ("pinned", "CP002")):
+        one = context({"copy": 0.3}, copies=cases.copies(0.3, memory, direction))
+        (finding,) = findings_of([predicted(one, copy=speedup(1.1, 1.2))])
+        assert (finding.code, finding.gain) == (code, gain)

@@ -82,4 +82,5 @@ RULE = Rule(
     find,
     __doc__ or "",
     explained_by=("ST001", "REC004"),
+    gain=lambda context: context.gains.allocator,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stepscope.predict import Gains
 from stepscope.schema.report import Evidence
 from stepscope.units import ns_to_ms
 
@@ -13,11 +14,15 @@ if TYPE_CHECKING:
 
     from stepscope.analysis.results import Results
     from stepscope.analysis.waiting import Waiting
-    from stepscope.schema.report import Finding, Regime, Severity
+    from stepscope.schema.report import Finding, Gain, Regime, Severity
 
 
 MOST_LOST = 0.5
 """From this share of launches without work on, gaps on the device are not called idle."""
+
+
+NOT_PREDICTED = Gains(error_frac=0.0, withheld="")
+"""Where nothing was replayed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,11 +33,13 @@ class Context:
         results: All analyses of the rank.
         ranks: Number of ranks that were analysed.
         waiting: Waiting of ranks for each other; ``None`` where it cannot be known.
+        gains: What changes would gain on the rank.
     """
 
     results: Results
     ranks: int = 1
     waiting: Waiting | None = None
+    gains: Gains = NOT_PREDICTED
 
     @property
     def has_steps(self) -> bool:
@@ -115,6 +122,7 @@ class Rule:
         doc: The module's docstring, with fixed headings, from which its page is made.
         explained_by: Codes of rules whose finding makes this one redundant.
         needs_usable: Whether it keeps silent on a trace that cannot carry a verdict.
+        gain: What its cure would gain; ``None`` for a rule that predicts nothing.
     """
 
     code: str
@@ -124,6 +132,7 @@ class Rule:
     doc: str
     explained_by: tuple[str, ...] = ()
     needs_usable: bool = True
+    gain: Callable[[Context], Gain | None] | None = None
 
 
 def severity(share: float) -> Severity:

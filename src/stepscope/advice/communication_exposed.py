@@ -97,4 +97,5 @@ RULE = Rule(
     find,
     __doc__ or "",
     explained_by=("SG001",),
+    gain=lambda context: context.gains.communication,
 )

@@ -29,6 +29,7 @@ from stepscope.schema.report import Evidence, Finding
 
 if TYPE_CHECKING:
     from stepscope.advice.base import Context
+    from stepscope.schema.report import Gain
 
 LEAST_SHARE = 0.15
 """Hiding copies takes work on the program, which a smaller share does not repay."""
@@ -74,6 +75,12 @@ def find(context: Context) -> Finding | None:
     )
 
 
+def _gain(context: Context) -> Gain | None:
+    """Only copies to the device are replayed."""
+    most = max(context.results.copies, key=lambda row: row.exposed_ns, default=None)
+    return context.gains.copy if most is not None and most.direction == "HtoD" else None
+
+
 RULE = Rule(
     "CP002",
     "copy",
@@ -81,4 +88,5 @@ RULE = Rule(
     find,
     __doc__ or "",
     explained_by=("CP001",),
+    gain=_gain,
 )

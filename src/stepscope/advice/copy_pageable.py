@@ -31,6 +31,8 @@ from stepscope.schema.report import Evidence, Finding
 
 if TYPE_CHECKING:
     from stepscope.advice.base import Context
+    from stepscope.analysis.copies import Copies
+    from stepscope.schema.report import Gain
 
 LEAST_SHARE = 0.05
 """The cure is two words of code, so that a twentieth of the step is worth it."""
@@ -44,7 +46,7 @@ def find(context: Context) -> Finding | None:
     """Rests on the kind of memory that the profiler recorded with each copy."""
     if context.share("copy") is None:
         return None
-    rows = [row for row in context.results.copies if row.memory == "pageable"]
+    rows = _pageable(context)
     share = context.share_of(sum(row.exposed_ns for row in rows))
     if share is None or share < LEAST_SHARE:
         return None
@@ -83,4 +85,16 @@ def find(context: Context) -> Finding | None:
     )
 
 
-RULE = Rule("CP001", "copy", "Copies from pageable memory hold up the step", find, __doc__ or "")
+def _pageable(context: Context) -> list[Copies]:
+    return [row for row in context.results.copies if row.memory == "pageable"]
+
+
+def _gain(context: Context) -> Gain | None:
+    """Only copies to the device are replayed."""
+    most = max(_pageable(context), key=lambda row: row.exposed_ns)
+    return context.gains.copy if most.direction == "HtoD" else None
+
+
+RULE = Rule(
+    "CP001", "copy", "Copies from pageable memory hold up the step", find, __doc__ or "", gain=_gain
+)

@@ -1,23 +1,41 @@
-"""Runs the rules over all ranks, keeps what a reader needs and puts the verdict over it."""
+"""Runs the rules over all ranks, keeps what a reader needs and puts the verdict over it.
+
+Every finding gets the gain that its rule names. A finding whose cure gains nothing in the replay is
+contradicted by it: the time that it measured is real, but something else takes its place at once. Such a
+finding is dropped, unless it is what the verdict speaks of; then it stays, lowered, last and with that said.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from stepscope.advice import RULES
-from stepscope.advice.base import Context
-from stepscope.advice.verdict import verdict_of
+from stepscope.advice.base import NOT_PREDICTED, Context
+from stepscope.advice.verdict import LEAST_SHARE, verdict_of
 from stepscope.analysis.waiting import waiting_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from stepscope.advice.base import Rule
     from stepscope.analysis.results import Results
+    from stepscope.predict import Gains
     from stepscope.schema.report import Finding, Verdict
 
 _FIRST = ("not-recorded", "device-unused")
 _SEVERITY = {"high": 0, "medium": 1, "low": 2}
+
+LEAST_GAIN = 1.02
+"""A cure that gains less at best is not worth a change."""
+
+LEAST_CERTAIN, MOST_WIDTH = 1.02, 1.3
+"""A range that begins below the first and is wider than the second is told as a bound: at most so much."""
+
+_NO_GAIN = (
+    " By the replay, curing this alone gains nothing, because something else takes its place."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +45,58 @@ class Advice:
     Attributes:
         verdict: The one sentence.
         findings: What to change, most important first.
+        withheld: Ranks (positions) with a finding whose gain is not predicted because the replay is off.
     """
 
     verdict: Verdict
     findings: tuple[Finding, ...]
+    withheld: tuple[int, ...] = ()
 
 
-def advise(ranks: Sequence[Results]) -> Advice:
-    """The verdict over all ranks, and the findings, those of the verdict's regime first."""
+def advise(ranks: Sequence[Results], gains: Sequence[Gains] = ()) -> Advice:
+    """The verdict over all ranks, and the findings, those of the verdict's regime first.
+
+    Args:
+        ranks: The analyses of each rank.
+        gains: What changes would gain on each, in the same order; empty when nothing was replayed.
+    """
     waiting = waiting_between(ranks)
-    contexts = [Context(one, len(ranks), waiting) for one in ranks]
+    predicted = job_gains(gains) if gains else [NOT_PREDICTED] * len(ranks)
+    contexts = [
+        Context(one, len(ranks), waiting, gain) for one, gain in zip(ranks, predicted, strict=True)
+    ]
     findings = findings_of(contexts)
     verdict = verdict_of(contexts, findings)
-    ordered = sorted(findings, key=lambda f: f.regime not in (*_FIRST, verdict.regime))
-    return Advice(verdict, tuple(ordered))
+    ordered = sorted(
+        findings,
+        key=lambda f: (is_contradicted(f), f.regime not in (*_FIRST, verdict.regime)),
+    )
+    return Advice(verdict, tuple(ordered), _withheld(contexts))
+
+
+def is_contradicted(finding: Finding) -> bool:
+    """Whether the replay without what was found is no faster."""
+    return finding.gain is not None and finding.gain.high < LEAST_GAIN
+
+
+def job_gains(gains: Sequence[Gains]) -> list[Gains]:
+    """Ranks that arrive together gain what the one that waits longest gains: the job has one pace."""
+    known = [one.together for one in gains if one.together is not None]
+    most = max(known, key=lambda gain: gain.high, default=None)
+    return [replace(one, together=most) for one in gains]
+
+
+def _withheld(contexts: Sequence[Context]) -> tuple[int, ...]:
+    return tuple(
+        place
+        for place, context in enumerate(contexts)
+        if context.gains.withheld
+        and any(rule.gain is not None and finding is not None for rule, finding in _found(context))
+    )
 
 
 def findings_of(contexts: Sequence[Context]) -> tuple[Finding, ...]:
-    """All findings, those about the data first, then by their share of the step.
+    """All findings, those about the data first, then by what they save, or else by their share of the step.
 
     A finding that another explains is dropped on its rank. The same finding on several ranks is told
     once, by the rank where it holds most; its ``rank`` is ``None`` when all ranks have it.
@@ -59,14 +111,37 @@ def findings_of(contexts: Sequence[Context]) -> tuple[Finding, ...]:
 
 def _on_rank(context: Context) -> list[Finding]:
     facts = context.results.facts
-    rules = [rule for rule in RULES if facts.usable or not rule.needs_usable]
-    found = [(rule, rule.find(context)) for rule in rules]
-    codes = {rule.code for rule, finding in found if finding is not None}
+    found = _found(context)
+    # What a contradicted finding explains is told in its place.
+    codes = {rule.code for rule, finding in found if not is_contradicted(finding)}
     return [
         finding if finding.rank is not None else replace(finding, rank=facts.rank)
         for rule, finding in found
-        if finding is not None and codes.isdisjoint(rule.explained_by)
+        if codes.isdisjoint(rule.explained_by)
     ]
+
+
+def _found(context: Context) -> list[tuple[Rule, Finding]]:
+    """What the rules find, with gains and without what the replay contradicts."""
+    usable = context.results.facts.usable
+    rules = [rule for rule in RULES if usable or not rule.needs_usable]
+    both = [(rule, rule.find(context)) for rule in rules]
+    with_gain = [(rule, _with_gain(rule, one, context)) for rule, one in both if one is not None]
+    return [(rule, one) for rule, one in with_gain if one is not None]
+
+
+def _with_gain(rule: Rule, finding: Finding, context: Context) -> Finding | None:
+    gain = rule.gain(context) if rule.gain is not None else None
+    if gain is None:
+        return finding
+    if gain.low < LEAST_CERTAIN and gain.high > MOST_WIDTH * gain.low:
+        gain = replace(gain, basis="bound")
+    finding = replace(finding, gain=gain)
+    if not is_contradicted(finding):
+        return finding
+    if (finding.share_frac or 0.0) < LEAST_SHARE:
+        return None
+    return replace(finding, severity="low", confidence="low", action=finding.action + _NO_GAIN)
 
 
 def _worst(same: list[Finding], ranks: int) -> Finding:
@@ -76,5 +151,7 @@ def _worst(same: list[Finding], ranks: int) -> Finding:
 
 
 def _order(finding: Finding) -> tuple[bool, float, int, str]:
-    share = finding.share_frac if finding.share_frac is not None else -1.0
-    return finding.regime not in _FIRST, -share, _SEVERITY[finding.severity], finding.code
+    saved = finding.share_frac if finding.share_frac is not None else -1.0
+    if finding.gain is not None:
+        saved = 1 - 1 / math.sqrt(finding.gain.low * finding.gain.high)
+    return finding.regime not in _FIRST, -saved, _SEVERITY[finding.severity], finding.code

@@ -109,4 +109,5 @@ RULE = Rule(
     find,
     __doc__ or "",
     explained_by=("REC004",),
+    gain=lambda context: context.gains.sync,
 )

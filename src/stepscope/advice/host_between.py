@@ -89,4 +89,5 @@ RULE = Rule(
     find,
     __doc__ or "",
     explained_by=("LA001", "ST001", "REC004"),
+    gain=lambda context: context.gains.python,
 )

@@ -41,7 +41,7 @@ SNIPPET = """\
 loader = DataLoader(
     dataset,
     batch_size=...,
-    num_workers=4,            # then try 8; not more than the CPU cores this process may use
+    num_workers={workers},            # then try twice as many; not more than the CPU cores this process may use
     persistent_workers=True,
     pin_memory=True,
 )"""
@@ -54,6 +54,8 @@ def find(context: Context) -> Finding | None:
         return None
     is_steady = context.results.partition.is_steady
     waited = int(loader.per_step_ns[is_steady].sum())
+    needed = context.gains.workers_needed
+    workers = max(needed or 4, 2)
     recorded = context.results.facts.gpu_recorded is not False
     return Finding(
         code=RULE.code,
@@ -69,10 +71,21 @@ def find(context: Context) -> Finding | None:
             ),
             Evidence(name="longest wait", value=ns_to_ms(loader.longest_ns), unit="ms"),
             Evidence(name="loader workers", value=0, unit="count"),
+            *(
+                (
+                    Evidence(
+                        name="loader workers that keep ahead of training",
+                        value=needed,
+                        unit="count",
+                    ),
+                )
+                if needed
+                else ()
+            ),
         ),
-        action="Load batches in worker processes while the previous ones train. Start with 4 workers and double as "
-        "long as the step gets shorter, up to the CPU cores that the process may use.",
-        snippet=SNIPPET,
+        action="Load batches in worker processes while the previous ones train. Start with "
+        f"{workers} workers and double as long as the step gets shorter, up to the CPU cores that the process may use.",
+        snippet=SNIPPET.format(workers=workers),
         confidence="high" if recorded else "medium",
         share_frac=share,
     )
@@ -86,4 +99,5 @@ RULE = Rule(
     __doc__ or "",
     explained_by=("REC002",),
     needs_usable=False,
+    gain=lambda context: context.gains.input,
 )

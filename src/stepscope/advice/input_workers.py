@@ -88,4 +88,5 @@ RULE = Rule(
     __doc__ or "",
     explained_by=("REC002",),
     needs_usable=False,
+    gain=lambda context: context.gains.input,
 )

@@ -98,4 +98,5 @@ RULE = Rule(
     find,
     __doc__ or "",
     explained_by=("ST001", "REC004"),
+    gain=lambda context: context.gains.launch,
 )

@@ -97,4 +97,11 @@ def find(context: Context) -> Finding | None:
     )
 
 
-RULE = Rule("TC001", "compute", "Matrix products run without Tensor Cores", find, __doc__ or "")
+RULE = Rule(
+    "TC001",
+    "compute",
+    "Matrix products run without Tensor Cores",
+    find,
+    __doc__ or "",
+    gain=lambda context: context.gains.tensor_cores,
+)

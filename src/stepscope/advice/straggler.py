@@ -79,4 +79,11 @@ def find(context: Context) -> Finding | None:
     )
 
 
-RULE = Rule("SG001", "straggler", "Ranks wait for a late one", find, __doc__ or "")
+RULE = Rule(
+    "SG001",
+    "straggler",
+    "Ranks wait for a late one",
+    find,
+    __doc__ or "",
+    gain=lambda context: context.gains.together,
+)

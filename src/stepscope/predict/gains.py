@@ -18,6 +18,7 @@ from stepscope.predict.replay import replay
 from stepscope.predict.source import Setting, source_of
 from stepscope.predict.together import arriving_together
 from stepscope.predict.whatif import error_frac, gain, is_withheld, outcome
+from stepscope.trace import call_names
 
 if TYPE_CHECKING:
     from stepscope.analysis.results import Results
@@ -114,6 +115,8 @@ def gains(
         setting: What its recorder measured; ``None`` for a trace of somebody else.
         shortest_ns: What ``together.shortest_calls`` gives for the rank; ``None`` for a single rank.
     """
+    if trace.gpu_recorded is False:
+        return Gains(error_frac=0.0, withheld="the GPU side was not recorded")
     setting = setting or Setting()
     part = excerpt(trace)
     if shortest_ns is not None:
@@ -143,9 +146,7 @@ def gains(
         sync=_sync(base),
         copy=_copy(base),
         launch=_launch(base),
-        python=_of(
-            base, change.without_gaps(graph, PAUSE), change.without_gaps(graph, PAUSE, REST)
-        ),
+        python=_python(trace, base),
         allocator=_of(base, change.without_gaps(graph, ALLOCATOR))
         if graph.gaps[:, ALLOCATOR].any()
         else None,
@@ -177,6 +178,14 @@ def _workers(base: Replay, line: Pipeline) -> tuple[WorkersGain, ...]:
     rows = [line.row(workers) for workers in WORKERS]
     made = [(row.workers, gain(base, [row.best, row.worst], "pipeline-model")) for row in rows]
     return tuple(WorkersGain(workers, one) for workers, one in made if one is not None)
+
+
+def _python(trace: Trace, base: Replay) -> Gain | None:
+    """``None`` too where ranks talk by way of the host: in any pause the thread may wait for them."""
+    if call_names.matching(trace.host, call_names.HOST_TRANSFER, call_names.RANGES).any():
+        return None
+    own = change.without_gaps(base.graph, PAUSE)
+    return _of(base, own, change.without_gaps(base.graph, PAUSE, REST))
 
 
 def _sync(base: Replay) -> Gain | None:
