@@ -31,7 +31,7 @@ def jobs(wanted=None):
     if not FOLDER:
         return []
     truth = json.loads((ROOT / "truth.json").read_text())
-    found = {}
+    found: dict[str, list[dict]] = {}
     for name, known in truth.items():
         found.setdefault(name.split("/")[0], []).append(known)
     return [
@@ -87,7 +87,7 @@ def test_steps_and_loader_waits(report_of, name, known):
 def test_every_kernel_is_counted_once(report_of, name, known):
     kernels = report_of(name)["kernels"]
     assert sum(row["count"] for row in kernels) == sum(one["kernels"] for one in known)
-    by_name = {}
+    by_name: dict[str, float] = {}
     for row in kernels:
         by_name.setdefault(row["name"][:90], 0.0)
         by_name[row["name"][:90]] += row["total_ms"]

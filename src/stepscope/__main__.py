@@ -7,7 +7,8 @@ import sys
 
 def run() -> None:
     """Runs the command line and ends the process with its status."""
-    from stepscope.cli.main import main
+    # A start of the program, not an import of this module, pays for the command line.
+    from stepscope.cli.main import main  # noqa: PLC0415
 
     sys.exit(main())
 

@@ -5,6 +5,11 @@ Times are int64 nanoseconds inside; what people read is made here and nowhere el
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 NS_PER_US = 1_000
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
@@ -69,17 +74,8 @@ def format_value(value: float | str | None, unit: str) -> str:
         return "not measured"
     if isinstance(value, str) or unit == "text":
         return str(value)
-    if unit == "ms":
-        return format_ms(value)
-    if unit == "us":
-        return format_ms(value / 1e3)
-    if unit == "frac":
-        return format_frac(value)
-    if unit == "bytes":
-        return format_bytes(value)
-    if unit == "count":
-        return f"{value:,.0f}"
-    return f"{_three(value)} {unit}".rstrip()
+    formatter = _FORMATTERS.get(unit)
+    return formatter(value) if formatter else f"{_three(value)} {unit}".rstrip()
 
 
 def _three(value: float) -> str:
@@ -131,3 +127,12 @@ def format_money(amount: float, currency: str) -> str:
 def _grouped(value: float) -> str:
     """Three significant digits, or whole with thousands separated."""
     return f"{value:,.0f}" if abs(value) >= 99.95 else _three(value)
+
+
+_FORMATTERS: dict[str, Callable[[float], str]] = {
+    "ms": format_ms,
+    "us": lambda us: format_ms(us / 1e3),
+    "frac": format_frac,
+    "bytes": format_bytes,
+    "count": lambda count: f"{count:,.0f}",
+}
