@@ -9,21 +9,21 @@ from typing import IO, TYPE_CHECKING, TextIO
 from stepscope._version import __version__
 from stepscope.advice.findings import advise
 from stepscope.analysis import summary
-from stepscope.analysis.results import run_all
 from stepscope.errors import InputError, OptionError
+from stepscope.job.gather import gather
+from stepscope.job.notices import merged
+from stepscope.predict import Setting
 from stepscope.report import saved, terminal
-from stepscope.schema.report import Health, Recording, Report
+from stepscope.schema.report import Health, Notice, Recording, Report
 from stepscope.schema.run_folder import RankRecording, RunFolder, is_run_folder, load_run
-from stepscope.trace import load
-from stepscope.trace.select import select_steps
 from stepscope.units import ns_to_ms
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
-    from stepscope.schema.report import Notice
-    from stepscope.trace import Trace
+    from stepscope.analysis.results import Results
+    from stepscope.job.digest import RankDigest
 
 REPORT_NAME = "report.json"
 
@@ -33,6 +33,7 @@ def analyze(
     *,
     rank: int | None = None,
     steps: tuple[int | None, int | None] | None = None,
+    jobs: int | None = 1,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Report:
     """Diagnoses traces.
@@ -42,6 +43,9 @@ def analyze(
         rank: Look at this rank only.
         steps: Look only at steps whose number is at least the first and below the second bound;
             ``None`` leaves a side open.
+        jobs: Processes that read files at the same time; ``None`` for as many as there are cores where
+            that is worth their start. With more than one, a program that calls this must guard its
+            main part with ``if __name__ == "__main__":``, as :mod:`multiprocessing` demands.
         progress: Called with files read, files in all and the next file's name.
 
     Raises:
@@ -50,23 +54,24 @@ def analyze(
     """
     run = _run_folder(paths)
     sources = _traces_of(run) if run else [str(Path(p)) if str(p) != "-" else "-" for p in paths]
-    traces = _chosen(load(sources, progress=progress), rank)
-    if steps is not None:
-        traces = [select_steps(trace, *steps) for trace in traces]
-    results = [run_all(trace) for trace in traces]
-    advice = advise(results)
-    notices = [
-        n for t, r in zip(traces, results, strict=True) for n in (*t.notices, *summary.notices(r))
-    ]
+    gathered = gather(
+        sources, steps=steps, settings=_settings(run) if run else None, jobs=jobs, progress=progress
+    )
+    digests = _chosen(gathered.ranks, rank)
+    results = [digest.results for digest in digests]
+    advice = advise(results, [digest.gains for digest in digests])
+    found = [notice for digest in digests[1:] for notice in digest.notices]
+    withheld = [_withheld(digests[place]) for place in advice.withheld]
+    notices = merged([*digests[0].notices, *gathered.notices, *found, *withheld])
     if run:
         notices += [n for folder in run.ranks if folder.recording for n in folder.recording.notices]
     return Report(
         stepscope_version=__version__,
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         paths=tuple(str(path) for path in paths),
-        health=_health(traces, notices),
+        health=_health(results, notices),
         verdict=advice.verdict,
-        ranks=tuple(summary.rank_report(t, r) for t, r in zip(traces, results, strict=True)),
+        ranks=tuple(digest.report for digest in digests),
         findings=advice.findings,
         kernels=summary.kernel_rows(results),
         operators=summary.operator_rows(results),
@@ -130,23 +135,34 @@ def _traces_of(run: RunFolder) -> list[str]:
     )
 
 
-def _chosen(traces: list[Trace], rank: int | None) -> list[Trace]:
+def _chosen(digests: Sequence[RankDigest], rank: int | None) -> Sequence[RankDigest]:
     if rank is None:
-        return traces
-    chosen = [trace for trace in traces if trace.meta.rank == rank]
+        return digests
+    chosen = [digest for digest in digests if digest.rank == rank]
     if not chosen:
-        there = (
-            ", ".join(str(t.meta.rank) for t in traces if t.meta.rank is not None)
-            or "no rank is named"
-        )
+        there = ", ".join(str(d.rank) for d in digests if d.rank is not None) or "no rank is named"
         raise OptionError(f"there is no rank {rank} in these traces; there: {there}")
     return chosen
 
 
-def _health(traces: Sequence[Trace], notices: Sequence[Notice]) -> Health:
-    recorded = [trace.gpu_recorded for trace in traces]
+def _settings(run: RunFolder) -> dict[str, Setting]:
+    """What the recorder measured, by path of the trace."""
+    return {
+        str(folder.trace): Setting(clean_step_ns=folder.recording.clean_step_ns)
+        for folder in run.ranks
+        if folder.trace and folder.recording
+    }
+
+
+def _withheld(digest: RankDigest) -> Notice:
+    text = f"What a cure gains is not predicted: {digest.gains.withheld}."
+    return Notice(code="gain-withheld", count=1, text=text, rank=digest.rank)
+
+
+def _health(results: Sequence[Results], notices: Sequence[Notice]) -> Health:
+    recorded = [one.facts.gpu_recorded for one in results]
     return Health(
-        usable=any(trace.usable for trace in traces),
+        usable=any(one.facts.usable for one in results),
         gpu_recorded=False if False in recorded else (True if True in recorded else None),
         notices=tuple(notices),
     )

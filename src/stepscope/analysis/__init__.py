@@ -6,6 +6,7 @@ holds the list against the folder.
 
 from stepscope.analysis import (
     allocator,
+    collectives,
     communication,
     copies,
     facts,
@@ -37,6 +38,7 @@ ANALYSES = (
     sync.ANALYSIS,
     launches.ANALYSIS,
     communication.ANALYSIS,
+    collectives.ANALYSIS,
     allocator.ANALYSIS,
     memory.ANALYSIS,
     timeline.ANALYSIS,

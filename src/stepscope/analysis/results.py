@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.analysis import (
     allocator,
+    collectives,
     communication,
     copies,
     facts,
@@ -46,6 +47,7 @@ class Results:
     sync: sync.Sync
     launches: launches.Launches
     communication: communication.Communication
+    collectives: collectives.Collectives
     allocator: allocator.Allocator
     memory: tuple[memory.Memory, ...]
     timeline: Timeline | None
@@ -67,6 +69,7 @@ def run_all(trace: Trace) -> Results:
         sync=sync.run(trace),
         launches=launches.run(trace),
         communication=communication.run(trace),
+        collectives=collectives.run(trace),
         allocator=allocator.run(trace),
         memory=memory.run(trace),
         timeline=timeline.run(trace),

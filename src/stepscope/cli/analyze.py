@@ -42,6 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--steps", type=_steps, metavar="A:B", help="look at steps A up to, not including, B only"
     )
+    parser.add_argument(
+        "--jobs",
+        type=_jobs,
+        metavar="N",
+        help="processes that read files at the same time; by default one a core for large jobs",
+    )
     parser.add_argument("--no-text", action="store_true", help="print no text")
 
 
@@ -50,7 +56,9 @@ def run(args: argparse.Namespace) -> int:
     from stepscope import api
 
     with _progress() as progress:
-        report = api.analyze(args.paths, rank=args.rank, steps=args.steps, progress=progress)
+        report = api.analyze(
+            args.paths, rank=args.rank, steps=args.steps, jobs=args.jobs, progress=progress
+        )
     deliver(report, json=args.json, html=args.html, text=not args.no_text)
     return 0
 
@@ -78,6 +86,12 @@ def _steps(text: str) -> tuple[int | None, int | None]:
     if not colon:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form A:B, for instance 10:20")
     return bounds
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes, 1 or more")
+    return int(text)
 
 
 def _progress() -> AbstractContextManager[Callable[[int, int, str], None] | None]:

@@ -15,6 +15,7 @@ from stepscope.trace import file as trace_file
 from stepscope.trace import health, ranks, startup
 from stepscope.trace.header import OPTIONS
 from stepscope.trace.model import Trace, TraceMeta
+from stepscope.trace.process_groups import process_groups
 from stepscope.trace.tables import empty
 from stepscope.units import format_frac
 
@@ -181,4 +182,5 @@ def _meta(first: TraceFile, group: RankFiles) -> TraceMeta:
         devices=trace_file.devices(first.header),
         clock=first.clock,
         flags=frozenset(o for o in OPTIONS if first.header.values.get(o)),
+        groups=process_groups(first.header.values),
     )

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from stepscope.schema.report import Notice, StepSource
+    from stepscope.trace.process_groups import ProcessGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class TraceMeta:
         devices: Devices that the header lists, used or not.
         clock: ``epoch`` when times are nanoseconds since 1970, ``relative`` when their origin is unknown.
         flags: Recording options that were on, for instance ``with_stack``, ``profile_memory``.
+        groups: Process groups that the header lists.
     """
 
     rank: int | None
@@ -72,6 +74,7 @@ class TraceMeta:
     devices: tuple[Device, ...]
     clock: str
     flags: frozenset[str]
+    groups: tuple[ProcessGroup, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,177 @@
+"""From paths to the digests of all ranks, with as little in memory as the largest of them needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.analysis.waiting import waiting_between
+from stepscope.errors import InputError, OptionError
+from stepscope.job.digest import RankDigest
+from stepscope.job.pool import usable_cores, work_off
+from stepscope.job.task import FileDigest, Task
+from stepscope.predict import shortest_calls
+from stepscope.schema.report import Notice
+from stepscope.trace import ranks
+from stepscope.trace.loading import find
+from stepscope.trace.source import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from stepscope.predict import Setting
+
+    Progress = Callable[[int, int, str], None]
+
+MOST_TIMELINES = 16
+"""With more files than this, the bars of a typical step are read again for a few ranks only."""
+
+MOST_REPLAYED = 8
+"""With more ranks than this, what arriving together gains is told by a bound instead of a replay."""
+
+LEAST_BYTES = 4_000_000
+"""Starting processes takes longer than reading files that are smaller than this together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All ranks of a job.
+
+    Attributes:
+        ranks: In order of rank, never empty.
+        notices: What was odd about the set of files.
+    """
+
+    ranks: tuple[RankDigest, ...]
+    notices: tuple[Notice, ...]
+
+
+def gather(
+    paths: Sequence[str | Path],
+    *,
+    steps: tuple[int | None, int | None] | None = None,
+    settings: Mapping[str, Setting] | None = None,
+    jobs: int | None = 1,
+    progress: Progress | None = None,
+) -> Gathered:
+    """Reads and analyses every file that paths name, one at a time in each process.
+
+    Args:
+        paths: Files and folders; folders are searched for traces.
+        steps: Look only at these steps.
+        settings: What the recorder measured, by path of the trace.
+        jobs: Processes; ``None`` for as many as there are cores, where that is worth their start.
+        progress: Called with files done, files in all and the name of a file in work.
+
+    Raises:
+        InputError: Nothing that was named can be read as a trace.
+        OptionError: No step has such a number.
+    """
+    files = find(paths)
+    task = Task(
+        steps,
+        with_timeline=len(files) <= MOST_TIMELINES,
+        settings=tuple((settings or {}).items()),
+    )
+    processes = 1 if STANDARD_INPUT in files else _processes(files) if jobs is None else jobs
+
+    def told(count: int) -> None:
+        if progress:
+            progress(count, len(files), files[count] if count < len(files) else "")
+
+    told(0)
+    found = work_off(task.file, files, processes, told)
+    read = {
+        path: one for path, one in zip(files, found, strict=True) if isinstance(one, FileDigest)
+    }
+    refused = [
+        error if error.path else InputError(error.what, path=path)
+        for path, error in zip(files, found, strict=True)
+        if isinstance(error, InputError)
+    ]
+    if not read:
+        raise refused[0]
+    groups, notices = ranks.group([one.identity for one in read.values()])
+    digests = _of_groups(task, groups, read, processes)
+    return Gathered(
+        tuple(digests), (*notices, *_foreign(refused, len(files)), *ranks.missing(groups))
+    )
+
+
+def with_timelines(
+    digests: Sequence[RankDigest], numbers: frozenset[int | None]
+) -> list[RankDigest]:
+    """The same digests with the bars of these ranks, whose files are read again where they were left out."""
+    task = Task()
+    out = []
+    for digest in digests:
+        if digest.report.timeline is not None or digest.rank not in numbers:
+            out.append(digest)
+            continue
+        again = [task.file(path) for path in digest.report.files[:1]]
+        bars = [
+            one.digest.report.timeline
+            for one in again
+            if isinstance(one, FileDigest) and isinstance(one.digest, RankDigest)
+        ]
+        out.append(
+            replace(digest, report=replace(digest.report, timeline=bars[0])) if bars else digest
+        )
+    return out
+
+
+def _arriving_together(
+    task: Task, digests: Sequence[RankDigest], processes: int
+) -> tuple[RankDigest, ...]:
+    """The digests with the gain of arriving together; few ranks are worth the second reading."""
+    waiting = waiting_between([digest.results for digest in digests])
+    if waiting is None or not waiting.is_most or len(digests) > MOST_REPLAYED:
+        return tuple(digests)
+    shortest = shortest_calls([digest.results for digest in digests])
+    if shortest is None:
+        return tuple(digests)
+    work = [(one.report.files, calls) for one, calls in zip(digests, shortest, strict=True)]
+    found = work_off(task.together, work, processes)
+    return tuple(
+        one
+        if isinstance(gain, InputError)
+        else replace(one, gains=replace(one.gains, together=gain))
+        for one, gain in zip(digests, found, strict=True)
+    )
+
+
+def _of_groups(
+    task: Task,
+    groups: Sequence[ranks.RankFiles],
+    read: dict[str, FileDigest],
+    processes: int,
+) -> list[RankDigest]:
+    """One digest a rank; ranks of several windows are read again, because windows are judged together."""
+    several = [group for group in groups if len(group.files) > 1]
+    joined = dict(
+        zip((g.rank for g in several), work_off(task.rank, several, processes), strict=True)
+    )
+    out = []
+    for group in groups:
+        made = joined.get(group.rank)
+        if made is None or isinstance(made, InputError):
+            alone = read[group.files[0].path].digest
+            if isinstance(alone, OptionError):
+                raise alone
+            made = alone
+        out.append(made.as_rank(group.rank, group.rank_source))
+    return out
+
+
+def _foreign(refused: Sequence[InputError], files: int) -> list[Notice]:
+    if not refused:
+        return []
+    text = f"{len(refused)} of {files} files were passed over, for instance {refused[0]}."
+    return [Notice(code="foreign-file", count=len(refused), text=text)]
+
+
+def _processes(files: Sequence[str]) -> int:
+    """Processes that are worth starting for these files."""
+    sizes = [Path(path).stat().st_size for path in files if Path(path).is_file()]
+    return usable_cores() if sum(sizes) >= LEAST_BYTES else 1
