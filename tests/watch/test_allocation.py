@@ -51,9 +51,15 @@ def test_memory_by_node_goes_before_memory_by_core():
 def test_a_quota_below_the_affinity_holds(tmp_path, monkeypatch):
     monkeypatch.setattr(allocation, "affinity_of", lambda _pid, _machine: 16)
     monkeypatch.setattr(os, "cpu_count", lambda: 16)
-    seen = read_allocation(STEP, root=write(tmp_path, SLURM_V2))
+    seen = read_allocation({}, root=write(tmp_path, SLURM_V2))
     assert (seen.cores, seen.cores_from) == (4.0, "cgroup quota")
     assert seen.memory_limit_bytes == 8 << 30
+
+
+def test_a_job_that_nothing_confines_still_has_only_its_share(tmp_path, monkeypatch):
+    monkeypatch.setattr(allocation, "affinity_of", lambda _pid, _machine: 16)
+    seen = read_allocation(STEP, root=tmp_path)
+    assert (seen.cores, seen.cores_from, seen.affinity) == (2.0, "Slurm", 16)
 
 
 def test_an_affinity_below_the_quota_holds(tmp_path, monkeypatch):

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from stepscope.errors import InputError
-from stepscope.watch.attach import alive, environment_of, processes_of_job
+from stepscope.watch import attach as attach_module
+from stepscope.watch.attach import JobProcesses, alive, environment_of, processes_of_job
 from stepscope.watch.store import read_watched
 from tests.watch.test_child import RUN
 from tests.watch.trees import write
@@ -60,16 +61,34 @@ def test_a_zombie_has_ended(tmp_path):
     assert alive(8, tmp_path)
 
 
+def test_new_steps_of_a_job_are_followed(monkeypatch):
+    there = [{10}, {10, 11}, {11}]
+    monkeypatch.setattr(attach_module, "processes_of_job", lambda _job: frozenset(there[0]))
+    monkeypatch.setattr(attach_module, "alive", lambda pid: pid in there[0])
+    now = [0.0]
+    followed: list[frozenset[int]] = []
+    job = JobProcesses("7", followed.append, lambda: now[0])
+    assert job.are_there()
+    there.pop(0)
+    assert job.are_there()
+    assert followed == [{10}], "looked at again after five seconds only"
+    now[0] = 5.0
+    assert job.are_there()
+    assert followed == [{10}, {11}]
+    there[0] = set()
+    assert not job.are_there()
+
+
 def test_processes_of_a_job_by_their_environment(tmp_path):
-    def environ(job, step):
-        return f"SLURM_JOB_ID={job}\0SLURM_STEP_ID={step}\0PATH=/bin\0"
+    def environ(job, step, node="n0"):
+        return f"SLURM_JOB_ID={job}\0SLURM_STEP_ID={step}\0SLURMD_NODENAME={node}\0PATH=/bin\0"
 
     write(
         tmp_path,
         {
             "self/environ": environ(7, 2), "10/environ": environ(7, 0), "11/environ": environ(7, 1),
             "12/environ": environ(7, 2), "13/environ": environ(8, 0), "14/environ": "", "net/x": "",
-            "15/environ": "SLURM_JOB_ID=7\0",
+            "15/environ": "SLURM_JOB_ID=7\0", "16/environ": environ(7, 0, "n1"),
         },
     )  # fmt: skip
     assert processes_of_job("7", tmp_path) == {10, 11, 15}

@@ -53,7 +53,7 @@ FIRES = [
     ("CK006", {"torch": replace(TORCH, profiler_sees_device=False)}),
     ("CK010", {"allocation": allocation(affinity=1, cores=1), "environ": {"OMP_NUM_THREADS": "1"}}),
     ("CK010", {"allocation": allocation(affinity=15, cores=15, slurm=replace(JOB, cores_per_task=None))}),
-    ("CK011", {"allocation": allocation(affinity=64, cores=64), "environ": {}}),
+    ("CK011", {"allocation": allocation(affinity=64), "environ": {}}),
     ("CK012", {"environ": {"OMP_NUM_THREADS": "8", "LOCAL_WORLD_SIZE": "3"}}),
     ("CK013", {"environ": {"OMP_NUM_THREADS": "1", "TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "4"}}),
     ("CK014", {"shared_memory": replace(SHM, free_bytes=(1 << 30) - 1)}),

@@ -70,8 +70,8 @@ class Allocation:
     """What this process may use.
 
     Attributes:
-        cores: Cores that it may use: the smallest of affinity and quota.
-        cores_from: Which of them it is: ``affinity``, ``cgroup quota`` or ``machine``.
+        cores: Cores that it may use: the smallest of affinity, quota and the job's share.
+        cores_from: Which of them it is: ``affinity``, ``cgroup quota``, ``Slurm`` or ``machine``.
         affinity: Cores that the scheduler may run it on.
         machine_cores: Cores of the machine.
         memory_limit_bytes: The cgroup's limit; ``None`` for none.

@@ -35,6 +35,10 @@ def read_allocation(
     cores, where = float(affinity), "affinity" if affinity < machine else "machine"
     if cgroup.cpu_quota is not None and cgroup.cpu_quota < cores:
         cores, where = cgroup.cpu_quota, "cgroup quota"
+    job = slurm_job(environ)
+    if job is not None and job.cores_on_node is not None and job.cores_on_node < cores:
+        # A Slurm without control groups confines nothing, and still gives only these.
+        cores, where = float(job.cores_on_node), "Slurm"
     total = psutil.virtual_memory().total
     limit = cgroup.memory_limit_bytes
     return Allocation(
@@ -45,7 +49,7 @@ def read_allocation(
         memory_limit_bytes=limit if limit is not None and limit < total else None,
         machine_memory_bytes=total,
         cgroup=cgroup,
-        slurm=slurm_job(environ),
+        slurm=job,
         visible_devices=next((environ[name] for name in HIDING if name in environ), None),
     )
 

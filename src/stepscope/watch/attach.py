@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stepscope.watch.loop import Loop
 
 LAST_BREATH_S = 0.2
+LOOK_EVERY_S = 5.0
 
 
 class Stop:
@@ -67,15 +68,19 @@ def environment_of(pid: int, proc: Path = Path("/proc")) -> dict[str, str]:
 def processes_of_job(job_id: str, proc: Path = Path("/proc")) -> frozenset[int]:
     """Processes of a Slurm job on this node that are ours to look at, without this watcher's own step.
 
-    Found by the environment that Slurm gives each of its processes, which needs no administrator.
+    Found by the environment that Slurm gives each of its processes, which needs no administrator. Several
+    of Slurm's nodes may share one machine, so the node's name must be ours too.
     """
-    own_step = step_of(environment_or_none("self", proc))
+    own = environment_or_none("self", proc)
+    own_step, own_node = step_of(own), own.get("SLURMD_NODENAME")
     found = set()
     for path in proc.iterdir():
         if not path.name.isdigit():
             continue
         environ = environment_or_none(path.name, proc)
-        if environ.get("SLURM_JOB_ID") == job_id and step_of(environ) != own_step:
+        if environ.get("SLURM_JOB_ID") != job_id or step_of(environ) == own_step:
+            continue
+        if own_node is None or environ.get("SLURMD_NODENAME", own_node) == own_node:
             found.add(int(path.name))
     return frozenset(found)
 
@@ -98,3 +103,32 @@ def pairs_of(raw: bytes) -> dict[str, str]:
 def step_of(environ: dict[str, str]) -> str:
     """Job, step and node of an environment, for telling steps apart."""
     return "/".join(environ.get(name, "") for name in ("SLURM_JOB_ID", "SLURM_STEP_ID"))
+
+
+class JobProcesses:
+    """The processes of a Slurm job on this node, which come and go with its steps.
+
+    Args:
+        job_id: The job.
+        follow: Called with processes that are new.
+        clock: Seconds on a steady clock.
+    """
+
+    def __init__(
+        self,
+        job_id: str,
+        follow: Callable[[frozenset[int]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._job_id, self._follow, self._clock = job_id, follow, clock
+        self._known: frozenset[int] = frozenset()
+        self._look_at = 0.0
+
+    def are_there(self) -> bool:
+        """Whether one of them lives; looks for new ones every five seconds."""
+        if self._clock() >= self._look_at:
+            found = processes_of_job(self._job_id)
+            self._follow(found - self._known)
+            self._known |= found
+            self._look_at = self._clock() + LOOK_EVERY_S
+        return any(alive(pid) for pid in self._known)

@@ -17,6 +17,7 @@ from stepscope.schema.samples import SUMMARY_NAME
 from stepscope.watch.during import MISTAKES, During
 from stepscope.watch.loop import say
 from stepscope.watch.mistake import look_for
+from stepscope.watch.slurm_job import slurm_job
 from stepscope.watch.slurm_limit import accounted_joules, ear_joules
 from stepscope.watch.store import read_watched
 from stepscope.watch.summary import summarise
@@ -38,11 +39,13 @@ def finish(folder: Path, environ: Mapping[str, str]) -> None:
     Every watcher writes what it sees of all, so that the last one's holds everything. The first task's
     tells it, after a short wait for the others.
     """
-    is_first = environ.get("SLURM_PROCID", "0") == "0"
+    job = slurm_job(environ)
+    is_first = job is None or not job.process_id
+    others = job is not None and job.step_id is not None and job.tasks > 1
     try:
         summary = summary_of(folder)
         end = time.monotonic() + WAIT_FOR_OTHERS_S
-        while is_first and not summary.complete and time.monotonic() < end:
+        while is_first and others and not summary.complete and time.monotonic() < end:
             time.sleep(0.1)
             summary = summary_of(folder)
     except InputError:

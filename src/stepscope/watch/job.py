@@ -23,7 +23,6 @@ def job_command(job_id: str, nodes: int, out: Path, interval_s: float) -> list[s
         f"--nodes={nodes}",
         f"--ntasks={nodes}",
         "--ntasks-per-node=1",
-        "--cpu-bind=none",
         "--kill-on-bad-exit=0",
         sys.executable,
         "-m",

@@ -17,6 +17,7 @@ from stepscope.schema.samples import Start
 from stepscope.watch.allocation import read_allocation
 from stepscope.watch.amd_sampler import AmdSampler
 from stepscope.watch.attach import (
+    JobProcesses,
     Stop,
     alive,
     environment_of,
@@ -76,7 +77,7 @@ def watch_command(
 
     folder = run_folder(options.out, environ)
     child = Child(command, environ)
-    loop = build(child.pid, command, options, environ, folder)
+    loop = build(tree_of(child.pid), child.pid, command, options, environ, folder)
     loop.open()
     ending = child.watch(loop)
     loop.close(ending.status, ending.signal)
@@ -98,7 +99,7 @@ def watch_process(pid: int, options: WatchOptions, environ: Mapping[str, str]) -
         theirs = environ
     folder = run_folder(options.out, {**environ, **slurm_only(theirs)})
     stop = Stop()
-    loop = build(pid, (), options, theirs, folder)
+    loop = build(tree_of(pid), pid, (), options, theirs, folder)
     loop.open()
     watch_others(loop, lambda: alive(pid), stop)
     loop.close()
@@ -112,16 +113,17 @@ def watch_job_here(job_id: str, options: WatchOptions, environ: Mapping[str, str
     Raises:
         InputError: None of its processes is ours to look at.
     """
-    pids = processes_of_job(job_id)
-    if not pids:
+    first = min(processes_of_job(job_id), default=None)
+    if first is None:
         raise InputError(f"no process of job {job_id} is on this node, or none is yours to look at")
-    first = min(pids)
     theirs = environment_of(first)
     folder = run_folder(options.out, environ)
     stop = Stop()
-    loop = build(first, (), options, {**theirs, **step_names(environ)}, folder, pids)
+    tree = ProcessTree(first)
+    job = JobProcesses(job_id, tree.add)
+    loop = build(tree, first, (), options, {**theirs, **step_names(environ)}, folder)
     loop.open()
-    watch_others(loop, lambda: any(alive(pid) for pid in pids), stop)
+    watch_others(loop, job.are_there, stop)
     loop.close()
     finish(folder, environ)
     return 0
@@ -158,27 +160,30 @@ def run_folder(out: Path | None, environ: Mapping[str, str]) -> Path:
     return folder.absolute()
 
 
+def tree_of(pid: int) -> ProcessTree | PortableTree:
+    """The processes to watch, by what this system has."""
+    return ProcessTree(pid) if PROC.is_dir() else PortableTree(pid)
+
+
 def build(
+    tree: ProcessTree | PortableTree,
     pid: int,
     command: tuple[str, ...],
     options: WatchOptions,
     environ: Mapping[str, str],
     folder: Path,
-    pids: frozenset[int] | None = None,
 ) -> Loop:
     """The loop of one watch.
 
     Args:
-        pid: The process.
+        tree: The processes.
+        pid: The first of them.
         command: What was typed, for the record.
         options: How to watch.
         environ: The process's environment.
         folder: The run folder.
-        pids: More processes that belong to it.
     """
     start = begin(pid, command, options, environ)
-    everybody = frozenset({pid}) | (pids or frozenset())
-    tree = ProcessTree(everybody) if PROC.is_dir() else PortableTree(everybody)
     samplers: list[Sampler] = [
         HostSampler(tree, pid),
         NvmlSampler(environ.get("CUDA_VISIBLE_DEVICES")),

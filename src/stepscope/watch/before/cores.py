@@ -45,7 +45,10 @@ def not_confined(seen: Before) -> Finding | None:
     slurm = allocation.slurm
     if slurm is None or slurm.cores_on_node is None or seen.environ.get("OMP_NUM_THREADS"):
         return None
-    if allocation.cores <= slurm.cores_on_node:
+    if (
+        min(allocation.affinity, allocation.cgroup.cpu_quota or allocation.affinity)
+        <= slurm.cores_on_node
+    ):
         return None
     return Finding(
         code="CK011", regime="host", severity="medium", confidence="high",
