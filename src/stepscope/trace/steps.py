@@ -59,11 +59,11 @@ def find(host: pl.DataFrame, start_ns: int, end_ns: int) -> FoundSteps:
     updates = _pairs(_main_optimizer(ranges))
     if len(updates) >= 2 and 0 <= len(waits) - len(updates) <= 1:
         # One batch an update: a step runs from asking for a batch to asking for the next.
-        return FoundSteps("optimizer", _from_starts(waits[:, 0], end_ns, len(updates)))
+        return FoundSteps("optimizer", _from_starts(waits[:, 0], _last_end(ranges), len(updates)))
     if len(updates) >= 2:
         return FoundSteps("optimizer", _from_ends(updates[:, 1], start_ns))
     if len(waits) >= 2:
-        return FoundSteps("dataloader", _from_starts(waits[:, 0], end_ns, len(waits)))
+        return FoundSteps("dataloader", _from_starts(waits[:, 0], _last_end(ranges), len(waits)))
     repeating = _repeating(ranges, end_ns - start_ns)
     if len(repeating):
         return FoundSteps("annotation", _table(_pairs(repeating)))
@@ -135,6 +135,11 @@ def _outermost(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _pairs(frame: pl.DataFrame) -> Pairs:
     return frame.select("start_ns", "end_ns").to_numpy().astype(np.int64)
+
+
+def _last_end(ranges: pl.DataFrame) -> int:
+    """End of the last operator or annotation: the profiler's closing calls are no part of a step."""
+    return int(ranges.select(pl.col("end_ns").max()).item())
 
 
 def _from_starts(starts: Pairs, end_ns: int, count: int) -> pl.DataFrame:
