@@ -34,7 +34,6 @@ from stepscope.watch.process_tree import PROC, ProcessTree
 from stepscope.watch.slurm_limit import time_limit_s
 from stepscope.watch.store import SampleWriter
 from stepscope.watch.surroundings import shared_memory
-from stepscope.watch.view import open_view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -197,7 +196,12 @@ def build(
     except OSError as error:
         say(f"nothing is kept: {folder} cannot be written to ({error.strerror})")
     live = sys.stderr.isatty() if options.live is None else options.live
-    view = open_view(start) if live else None
+    view = None
+    if live:
+        # Rich is only for those who look; it is half of what watching would take in memory.
+        from stepscope.watch.view import open_view  # noqa: PLC0415
+
+        view = open_view(start)
     return Loop(samplers, lambda: tree.pids, writer, interval_s=options.interval_s, view=view)
 
 
