@@ -81,3 +81,9 @@ def test_our_own_fault_is_one_sentence_and_status_3(monkeypatch, capsys):
 def test_the_place_stands_in_an_input_error():
     error = InputError("is broken", path="a.json", place="byte 3", way_out="mend it")
     assert str(error) == "a.json: is broken at byte 3; mend it"
+
+
+def test_no_argument_of_a_command_hides_what_runs_it():
+    done = stepscope("cost", "--gpus", "1", "--hours", "1", "--device", "H100", "--site", "none")
+    assert done.returncode == 0, done.stderr
+    assert "Electricity" in done.stdout

@@ -72,7 +72,8 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.add_arguments(own)
-        own.set_defaults(run=command.run)
+        # Underscored, so that no argument of a command can take its place.
+        own.set_defaults(_run=command.run)
     return top
 
 
@@ -87,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     args = parser().parse_args(arguments)
     try:
-        return int(args.run(args))
+        return int(args._run(args))  # noqa: SLF001  (our own)
     except StepscopeError as error:
         print(f"stepscope: {error}", file=sys.stderr)
         return error.exit_status
