@@ -33,8 +33,12 @@ SCHEMA = {
     "since_ns": pl.Int64,
     "step": pl.Int64,
     "is_startup": pl.Boolean,
+    "exposed_ns": pl.Int64,
 }
 """Columns of ``Collectives.calls``."""
+
+REMOTE = ("communication", "other_rank")
+"""Parts of a step in which it waits for other ranks or exchanges data with them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +52,8 @@ class Collectives:
             not recorded), ``start_ns``, ``end_ns`` (the kernel's, or the host's range where the host
             carries it out), ``since_ns`` (end of the rank's collective before it in the same group,
             else start of the window, never after ``start_ns``), ``step`` (number of the step in which it
-            starts, null outside), ``is_startup`` (whether that step is start-up).
+            starts, null outside), ``is_startup`` (whether that step is start-up), ``exposed_ns`` (time
+            of the call in which nothing else went on).
         parts: Names of the parts of a step.
         before: Time of each part between ``since_ns`` and ``start_ns``, shape ``(calls, parts)``, ns.
         groups: Process groups that the header lists.
@@ -81,8 +86,13 @@ def run(trace: Trace) -> Collectives:
             "start_ns", pl.max_horizontal(since.fill_null(0), pl.Series(opened, dtype=pl.Int64))
         )
     )
-    calls = _with_steps(rows, trace).select(*SCHEMA)
     covers = part_covers(trace)
+    spans = iv.pairs(rows["start_ns"].to_numpy(), rows["end_ns"].to_numpy())
+    exposed = sum(
+        covers.measure(spans)[:, covers.parts.index(p)] for p in REMOTE if p in covers.parts
+    )
+    rows = rows.with_columns(exposed_ns=pl.Series(exposed))
+    calls = _with_steps(rows, trace).select(*SCHEMA)
     free = iv.pairs(calls["since_ns"].to_numpy(), calls["start_ns"].to_numpy())
     return Collectives(calls, covers.parts, covers.measure(free), trace.meta.groups, on_device)
 

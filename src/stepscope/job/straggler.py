@@ -1,0 +1,169 @@
+"""The rank that the others wait for: how often, since when, by what, and what it costs the job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stepscope.job.blame import Blame
+    from stepscope.job.digest import RankDigest
+    from stepscope.trace.intervals import Floats, Ints
+
+SHARE_OF_TWO, SHARE_OF_MANY = 0.75, 0.5
+"""Of the waiting, a rank must have caused at least this much to be named: of two ranks one always has half."""
+
+LEAST_STEPS = 3
+"""Lateness in fewer steps is told, but no rank is named for it."""
+
+MOSTLY = 0.75
+"""A rank that is the last in this share of the steps is always late."""
+
+SELDOM = 0.25
+"""A rank that is the last in less than this share of the steps is not named."""
+
+TREND = 0.8
+"""From this rank correlation of lateness and step number on, lateness drifts."""
+
+LEAST_TREND_STEPS = 6
+
+CAUSE_SHARE = 0.4
+"""A part explains lateness when it holds at least this share of what the rank did longer than the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Straggler:
+    """The rank that caused most of the waiting.
+
+    Attributes:
+        place: Its position.
+        share: Its share (its host's, where ``node`` is set) of all waiting by late arrivals, 0 to 1.
+        times: How many collectives it made wait.
+        wait_ns: What the others waited for it, summed over ranks.
+        loss_ns: What the job loses by it: how much later it came than the next, in groups of few ranks in
+            proportion.
+        steps: Steps in which it was to blame, of ``all_steps``; both 0 without steps.
+        pattern: ``constant``, ``drifting``, ``irregular`` or ``once``; ``unknown`` without steps.
+        excess_ns: What it did longer than the others, by part, longest first, only what is longer.
+        cause: The part that explains most of it; ``None`` where none does.
+        node: Its host, where several ranks of this host and no others are late; else ``None``.
+        is_named: Whether the data carry that it is this rank, see the module's constants.
+    """
+
+    place: int
+    share: float
+    times: int
+    wait_ns: int
+    loss_ns: int
+    steps: int
+    all_steps: int
+    pattern: str
+    excess_ns: tuple[tuple[str, int], ...]
+    cause: str | None
+    node: str | None
+    is_named: bool
+
+
+def straggler_of(
+    ranks: Sequence[RankDigest], found: Blame, steps: Sequence[int]
+) -> Straggler | None:
+    """The rank to which most of the waiting goes back; ``None`` where nobody was late.
+
+    Args:
+        ranks: The ranks by position.
+        found: Late arrivals.
+        steps: Numbers of the steady steps.
+    """
+    if not len(found.culprit):
+        return None
+    caused = np.bincount(found.culprit, found.wait_ns, len(ranks)).astype(np.float64)
+    place = int(caused.argmax())
+    share = float(caused[place] / caused.sum()) if caused.sum() else 0.0
+    mine = found.culprit == place
+    longer = _longer(found, place)
+    node = _node(ranks, caused)
+    loss_ns = found.loss_ns[mine]
+    if node is not None:
+        # Its ranks are late together, so that the margin to the next says nothing.
+        at_node = np.array([one.host_name == node for one in ranks])
+        share = float(caused[at_node].sum() / caused.sum())
+        mine = at_node[found.culprit]
+        loss_ns = found.late_ns[mine]
+    per_step = _per_step(loss_ns, found.step[mine], steps)
+    late_steps = int((per_step > 0).sum())
+    needed = SHARE_OF_TWO if len(ranks) == 2 else SHARE_OF_MANY
+    often = not steps or (
+        late_steps >= min(LEAST_STEPS, len(steps)) and late_steps >= SELDOM * len(steps)
+    )
+    return Straggler(
+        place=place,
+        share=share,
+        times=int(mine.sum()),
+        wait_ns=int(found.wait_ns[mine].sum()),
+        loss_ns=int(loss_ns.sum()),
+        steps=late_steps,
+        all_steps=len(steps),
+        pattern=_pattern(per_step),
+        excess_ns=longer,
+        cause=_cause(longer),
+        node=node,
+        is_named=share >= needed and often and int(mine.sum()) >= LEAST_STEPS,
+    )
+
+
+def _per_step(loss_ns: Ints, step: Ints, steps: Sequence[int]) -> Floats:
+    out = np.zeros(len(steps))
+    column = {number: at for at, number in enumerate(steps)}
+    for loss, number in zip(loss_ns.tolist(), step.tolist(), strict=True):
+        if number in column:
+            out[column[number]] += loss
+    return out
+
+
+def _pattern(per_step: Floats) -> str:
+    if not len(per_step):
+        return "unknown"
+    late = per_step > 0
+    if late.sum() <= 1 < len(per_step):
+        return "once"
+    if len(per_step) >= LEAST_TREND_STEPS and late.mean() >= 0.5:
+        order = np.argsort(np.argsort(per_step, kind="stable"), kind="stable")
+        trend = float(np.corrcoef(order, np.arange(len(per_step)))[0, 1])
+        half = len(per_step) // 2
+        first, second = per_step[:half].mean(), per_step[-half:].mean()
+        if abs(trend) >= TREND and max(first, second) >= 2 * min(first, second):
+            return "drifting"
+    return "constant" if late.mean() >= MOSTLY else "irregular"
+
+
+def _longer(found: Blame, place: int) -> tuple[tuple[str, int], ...]:
+    """From the late arrivals of the rank itself, not of those that it held up in turn."""
+    own = (found.culprit == place) & (found.last == place)
+    sums = found.excess_ns[own].sum(axis=0)
+    pairs = [(part, int(ns)) for part, ns in zip(found.parts, sums, strict=True) if ns > 0]
+    return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+
+
+def _cause(longer: tuple[tuple[str, int], ...]) -> str | None:
+    total = sum(ns for _, ns in longer)
+    if not total or longer[0][1] < CAUSE_SHARE * total or longer[0][0] == "unknown":
+        return None
+    return longer[0][0]
+
+
+def _node(ranks: Sequence[RankDigest], caused: Floats) -> str | None:
+    """The host whose ranks are late together, each about as often as the other."""
+    hosts = [one.host_name for one in ranks]
+    if None in hosts or len(set(hosts)) < 2 or not caused.sum():
+        return None
+    by_host: dict[str | None, list[float]] = {}
+    for host, wait in zip(hosts, caused.tolist(), strict=True):
+        by_host.setdefault(host, []).append(wait)
+    host, waits = max(by_host.items(), key=lambda pair: sum(pair[1]))
+    alone = sum(waits) >= MOSTLY * caused.sum()
+    several = sum(1 for wait in waits if wait >= 0.1 * sum(waits))
+    return host if alone and several >= 2 else None
