@@ -13,7 +13,9 @@ from stepscope.trace.nesting import ROUNDING_NS, nest
 
 def trees(level=3):
     """Nested spans: (gap before, own time before the children, children, own time behind them)."""
-    leaf: st.SearchStrategy = st.tuples(st.integers(0, 3), st.integers(1, 3), st.just([]), st.integers(1, 3))
+    leaf: st.SearchStrategy = st.tuples(
+        st.integers(0, 3), st.integers(1, 3), st.just([]), st.integers(1, 3)
+    )
     node = leaf
     for _ in range(level):
         node = st.tuples(

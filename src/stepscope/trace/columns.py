@@ -6,41 +6,60 @@ that worker processes start fast.
 
 from __future__ import annotations
 
-import zlib
 from collections import defaultdict
-from operator import attrgetter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stepscope.schema.tables import DEVICE_KINDS, HOST_KINDS
 from stepscope.trace.categories import DEVICE_KIND, HOST_KIND, NOT_WORK, PYTHON
-from stepscope.trace.events import ABSENT, AnyEvent, Args, ExactEvent, Scalar
-from stepscope.trace.numbers import Ints, floats, from_numbers, from_texts, wholes
+from stepscope.trace.extract import (
+    NO_TEXT,
+    device_columns,
+    flow_columns,
+    host_columns,
+    memory_columns,
+    time_columns,
+)
 from stepscope.trace.rows import Column, Rows
 from stepscope.trace.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
-    from msgspec import Raw
+    from stepscope.trace.events import AnyEvent
+    from stepscope.trace.extract import Groups
 
-    Groups = list[tuple[str, list[AnyEvent]]]
-
-NO_STREAM = 4294967295
-NO_TEXT = -1
 LEGACY_HOST = "CPU functions"
 LEGACY_DEVICE = "CUDA functions"
 MEMORY = "cpu_instant_event"
 COLLECTIVE_RECORD = "record_param_comms"
 FORWARD_BACKWARD = "fwdbwd"
-HOST_CODE = {kind: code for code, kind in enumerate(HOST_KINDS)}
-DEVICE_CODE = {kind: code for code, kind in enumerate(DEVICE_KINDS)}
-CALLS = frozenset({"runtime", "driver"})
+TABLES = ("host", "device", "memory", "spans", "flows")
+IN_NAMES = ("name", "collective", "collective_dtype", "group_name")
+IN_SHAPES = ("input_dims", "input_types")
+KNOWN = frozenset({*HOST_KIND, *DEVICE_KIND, *NOT_WORK, PYTHON, MEMORY, "trace", ""})
 
 
-class Inexact(Exception):  # noqa: N818  (no error: the same text has to be read in another way)
-    """Times that 64-bit floats cannot hold to the nanosecond: the events must be decoded as text."""
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Columns of a part of a file, whole, with dictionaries of their own.
+
+    Attributes:
+        rows: Columns by name, for each of ``TABLES``.
+        names, shapes: The dictionaries' texts in order.
+        cut: Codes of names that were cut.
+        complete, python, unknown, rank: As in :class:`Columns`.
+    """
+
+    rows: tuple[dict[str, Column], ...]
+    names: list[str]
+    shapes: list[str]
+    cut: set[int]
+    complete: int
+    python: int
+    unknown: dict[str, int]
+    rank: int | None
 
 
 class Columns:
@@ -74,6 +93,36 @@ class Columns:
         """Rows that tables will have."""
         return self.host.count + self.device.count + self.memory.count
 
+    def packed(self) -> Packed:
+        """Everything, to be taken in by the columns of the whole file."""
+        return Packed(
+            tuple(getattr(self, table).packed() for table in TABLES),
+            list(self.names),
+            list(self.shapes),
+            self.names.cut,
+            self.complete,
+            self.python,
+            self.unknown,
+            self.rank,
+        )
+
+    def take_in(self, part: Packed) -> None:
+        """Appends the columns of the next part of the file."""
+        names = np.append(self.names.codes(part.names), NO_TEXT)
+        shapes = np.append(self.shapes.codes(part.shapes), NO_TEXT)
+        self.names.cut.update(names[list(part.cut)].tolist())
+        for table, columns in zip(TABLES, part.rows, strict=True):
+            if columns:
+                # Code -1, which stands for no text, finds the -1 at the end.
+                coded = {n: names[columns[n]] for n in IN_NAMES if n in columns}
+                coded |= {n: shapes[columns[n]] for n in IN_SHAPES if n in columns}
+                getattr(self, table).add({**columns, **coded})
+        self.complete += part.complete
+        self.python += part.python
+        for category, count in part.unknown.items():
+            self.unknown[category] = self.unknown.get(category, 0) + count
+        self.rank = part.rank if self.rank is None else self.rank
+
     def skip_python(self, count: int) -> None:
         """Counts Python frames that were not decoded."""
         self.complete += count
@@ -105,11 +154,11 @@ class Columns:
             elif phase in {"s", "f"} and category != FORWARD_BACKWARD:
                 flows += group
         made = [
-            (self.host, _host(host, self.names, self.shapes) if host else None),
-            (self.device, _device(device, self.names) if device else None),
-            (self.memory, _memory(memory) if memory else None),
-            (self.spans, _times(spans) if spans else None),
-            (self.flows, _flows(flows) if flows else None),
+            (self.host, host_columns(host, self.names, self.shapes) if host else None),
+            (self.device, device_columns(device, self.names) if device else None),
+            (self.memory, memory_columns(memory) if memory else None),
+            (self.spans, time_columns(spans) if spans else None),
+            (self.flows, flow_columns(flows) if flows else None),
         ]
         for rows, columns in made:
             if columns is not None:
@@ -161,179 +210,3 @@ class Columns:
                 if type(rank) is int and rank >= 0:
                     self.rank = rank
                     return
-
-
-KNOWN = frozenset({*HOST_KIND, *DEVICE_KIND, *NOT_WORK, PYTHON, MEMORY, "trace", ""})
-
-
-def _host(groups: Groups, names: Words, shapes: Words) -> dict[str, Column]:
-    """The calls into the device's API carry few arguments, so that less is asked of them."""
-    groups = sorted(groups, key=lambda pair: pair[0] in CALLS)
-    rich = sum(len(group) for kind, group in groups if kind not in CALLS)
-    events = [event for _, group in groups for event in group]
-    args = [event.args for event in events]
-    with_shapes, calls = args[:rich], len(args) - rich
-    columns: dict[str, Column] = {
-        **_times(events),
-        "kind": _kinds(groups, HOST_CODE),
-        "pid": _ids(events, "pid"),
-        "tid": _ids(events, "tid"),
-        "correlation": _whole("correlation", args),
-        "external_id": _either(_whole("external_id", args), "old_external_id", args),
-        "event_index": _whole("event_index", args),
-    }
-    for name in ("sequence", "forward_thread"):
-        columns[name] = np.append(_whole(name, with_shapes), np.full(calls, ABSENT))
-    closed = [a.finished is not False and a.finished != "false" for a in with_shapes]
-    columns["is_open"] = ~np.append(np.array(closed, np.bool_), np.ones(calls, np.bool_))
-    for name in ("input_dims", "input_types"):
-        columns[name] = np.append(
-            _json(map(attrgetter(name), with_shapes), shapes), np.full(calls, NO_TEXT, np.int32)
-        )
-    columns["name"] = names.codes([event.name for event in events])
-    return columns
-
-
-def _device(groups: Groups, names: Words) -> dict[str, Column]:
-    events = [event for _, group in groups for event in group]
-    args = [event.args for event in events]
-    device = _either(_whole("device", args), "from_device", args)
-    stream = _whole("stream", args)
-    collective = [a.collective for a in args]
-    talking = collective.count(None) < len(args)
-    columns: dict[str, Column] = {
-        **_times(events),
-        "kind": _kinds(groups, DEVICE_CODE),
-        "device": np.where(device == ABSENT, _ids(events, "pid"), device),
-        "stream": np.where(stream == ABSENT, _ids(events, "tid"), stream),
-        "correlation": _whole("correlation", args),
-        "external_id": _either(_whole("external_id", args), "old_external_id", args),
-        "bytes": _whole("bytes", args),
-        "blocks": _products([a.grid for a in args]),
-        "threads_per_block": _products([a.block for a in args]),
-        "blocks_per_sm": floats([a.blocks_per_sm for a in args]),
-        "warps_per_sm": floats([a.warps_per_sm for a in args]),
-        "occupancy_percent": floats([a.occupancy for a in args]),
-    }
-    columns["stream"][columns["stream"] == NO_STREAM] = -1
-    quiet = [None] * len(args)
-    columns["collective"] = _text(collective, names)
-    columns["collective_dtype"] = _text([a.dtype for a in args] if talking else quiet, names)
-    columns["group_name"] = _text([a.group_name for a in args] if talking else quiet, names)
-    columns["collective_elements"] = np.maximum(
-        _whole("in_elements", args), _whole("out_elements", args)
-    )
-    columns["group_size"] = _whole("group_size", args)
-    columns["sequence"] = _whole("collective_sequence", args)
-    columns["name"] = names.codes([event.name for event in events])
-    return columns
-
-
-def _memory(events: list[AnyEvent]) -> dict[str, Column]:
-    args = [event.args for event in events]
-    return {
-        "time_ns": _starts(events),
-        "device_type": _whole("device_type", args),
-        "device_id": _whole("device_id", args),
-        "bytes": _whole("memory_bytes", args),
-        "total_allocated_bytes": _whole("total_allocated", args),
-        "total_reserved_bytes": _whole("total_reserved", args),
-    }
-
-
-def _flows(events: list[AnyEvent]) -> dict[str, Column]:
-    return {
-        "is_start": np.array([event.ph == "s" for event in events], np.bool_),
-        "id": _ids(events, "id"),
-        "pid": _ids(events, "pid"),
-        "tid": _ids(events, "tid"),
-        "time_ns": _starts(events),
-    }
-
-
-def _times(events: list[AnyEvent]) -> dict[str, Column]:
-    return {"start_ns": _starts(events), "dur_ns": _durations(events)}
-
-
-def _starts(events: list[AnyEvent]) -> Ints:
-    if events and isinstance(events[0], ExactEvent):
-        return from_texts([event.ts for event in events])  # type: ignore[misc]
-    return _exact([event.ts for event in events])  # type: ignore[misc]
-
-
-def _durations(events: list[AnyEvent]) -> Ints:
-    if events and isinstance(events[0], ExactEvent):
-        return from_texts([event.dur for event in events], missing=0)  # type: ignore[misc]
-    return _exact([event.dur for event in events])  # type: ignore[misc]
-
-
-def _exact(values: list[float | int | None]) -> Ints:
-    found = from_numbers(values)
-    if found is None:
-        raise Inexact
-    return found
-
-
-def _kinds(groups: Groups, codes: dict[str, int]) -> Column:
-    return np.repeat(
-        np.array([codes[kind] for kind, _ in groups], np.int8), [len(group) for _, group in groups]
-    )
-
-
-def _whole(name: str, args: Sequence[Args]) -> Ints:
-    """A column of whole numbers; the quick way when all are numbers, value by value otherwise."""
-    value = attrgetter(name)
-    try:
-        return np.fromiter(map(value, args), np.int64, len(args))
-    except (TypeError, ValueError, OverflowError):
-        return wholes([value(a) for a in args])
-
-
-def _either(first: Ints, other: str, args: Sequence[Args]) -> Ints:
-    """The first column, and the argument ``other`` where that is absent."""
-    absent = first == ABSENT
-    return np.where(absent, _whole(other, args), first) if absent.any() else first
-
-
-def _ids(events: list[AnyEvent], name: str) -> Ints:
-    """Process or thread ids; ids that are words get a number of their own below -1000."""
-    value: Callable[[AnyEvent], Scalar] = attrgetter(name)
-    values = [value(event) for event in events]
-    try:
-        if str not in set(map(type, values)):
-            return wholes(values)
-        return wholes([_number(v) if isinstance(v, str) else v for v in values])
-    except TypeError:
-        return wholes(values)
-
-
-def _number(text: str) -> int:
-    digits = text.removeprefix("stream ").strip()
-    if digits.removeprefix("-").isdecimal() and len(digits) < 19:
-        return int(digits)
-    return -1000 - zlib.crc32(text.encode("utf-8", "replace"))
-
-
-def _text(values: Sequence[Scalar], words: Words) -> Column:
-    if values.count(None) == len(values):
-        return np.full(len(values), NO_TEXT, np.int32)
-    return np.fromiter(
-        (NO_TEXT if v is None else words[str(v)] for v in values), np.int32, len(values)
-    )
-
-
-def _json(values: Iterable[Raw], shapes: Words) -> Column:
-    found = [shapes[str(raw, "utf-8", "replace")] if raw else NO_TEXT for raw in values]
-    return np.array(found, np.int32)
-
-
-def _products(values: Sequence[object]) -> Ints:
-    """Product of each list of three whole numbers; ABSENT for anything else."""
-    return wholes([_product(value) for value in values])
-
-
-def _product(value: object) -> int:
-    if not isinstance(value, list) or len(value) != 3 or not all(type(v) is int for v in value):
-        return ABSENT
-    product = int(value[0] * value[1] * value[2])
-    return product if 0 <= product < 2**62 else ABSENT

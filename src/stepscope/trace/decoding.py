@@ -9,16 +9,17 @@ import msgspec
 
 from stepscope.errors import LimitError
 from stepscope.trace import limits
-from stepscope.trace.columns import Inexact
-from stepscope.trace.events import AnyEvent, decode_events, decode_oddly
+from stepscope.trace.events import decode_events, decode_oddly
+from stepscope.trace.extract import Inexact
 from stepscope.trace.repair import Repairs
 from stepscope.trace.salvage import Salvage, end_of_list
 
 if TYPE_CHECKING:
     from stepscope.trace.columns import Columns
 
-PYTHON = b'"python_function"'
 PYTHON_CATEGORY = (b'"cat": "python_function"', b'"cat":"python_function"')
+COMPACT = b'"cat":"'
+STYLE_BYTES = 4096
 PHASE = b'"ph"'
 
 
@@ -86,20 +87,18 @@ class Decoding:
 
     def _skip_python(self, text: bytes) -> bool:
         """Whether the piece is nothing but Python frames, which were counted without being decoded."""
-        count = text.count(PYTHON)
+        is_compact = COMPACT in text[:STYLE_BYTES]
+        count = text.count(PYTHON_CATEGORY[is_compact])
         if not count or count != text.count(PHASE):
-            return False
-        if count not in (text.count(PYTHON_CATEGORY[0]), text.count(PYTHON_CATEGORY[1])):
             return False
         self.columns.skip_python(count)
         self.count += count
         return True
 
     def _add(self, array: bytes) -> None:
-        events: list[AnyEvent]
         if not self._reads_text:
             try:
-                events = list(decode_events(array))
+                events = decode_events(array)
                 self.columns.add(events)
             except (msgspec.ValidationError, Inexact) as reason:
                 self._reads_text = isinstance(reason, Inexact)

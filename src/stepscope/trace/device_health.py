@@ -34,9 +34,9 @@ LENGTH = pl.col("end_ns") - pl.col("start_ns")
 
 def launches_of(host: pl.DataFrame) -> pl.DataFrame:
     """The calls in ``host`` that start kernels, with their row as column ``row``."""
-    calls = host.select("kind", "name", "correlation", "start_ns", "end_ns").with_row_index("row")
-    calls = calls.filter(pl.col("kind").cast(pl.String).is_in(["runtime", "driver"]))
-    return calls.filter(pl.Series(matches(calls["name"], LAUNCH), dtype=pl.Boolean))
+    launches = matches(host["name"], LAUNCH) & matches(host["kind"], "^(runtime|driver)$")
+    columns = host.select("name", "correlation", "start_ns").with_row_index("row")
+    return columns.filter(pl.Series(launches, dtype=pl.Boolean))
 
 
 def say_steps(

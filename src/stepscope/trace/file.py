@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from stepscope.errors import NotATraceError
 from stepscope.trace import startup, steps
-from stepscope.trace.ahead import read_ahead
-from stepscope.trace.columns import Columns
-from stepscope.trace.decoding import Decoding
-from stepscope.trace.layout import Layout
 from stepscope.trace.model import Device, Window
-from stepscope.trace.source import STANDARD_INPUT, Source
+from stepscope.trace.reading import read_text
 from stepscope.trace.tables import FileTables, build
-from stepscope.trace.timed import Timed, timed
+from stepscope.trace.timed import Timed, middle_of, timed
 
 if TYPE_CHECKING:
+    from stepscope.trace.columns import Columns
     from stepscope.trace.header import Header
     from stepscope.trace.repair import Repairs
 
@@ -65,33 +60,6 @@ class TraceFile:
     repairs: Repairs
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """What reading the text of a file showed.
-
-    Attributes:
-        truncated: It, or the compressed stream around it, ends before its time.
-        lost_bytes: Text at the end that held no whole event.
-        trailing_junk: Bytes behind the compressed trace.
-        repairs: What was mended and lost.
-    """
-
-    truncated: bool
-    lost_bytes: int
-    trailing_junk: int
-    repairs: Repairs
-
-    @staticmethod
-    def of(source: Source, layout: Layout, decoding: Decoding) -> _Text:
-        """Put together once the file was read."""
-        return _Text(
-            layout.truncated or source.truncated,
-            layout.lost_bytes,
-            source.trailing_junk,
-            decoding.repairs,
-        )
-
-
 def read(path: str, *, with_python: bool = False) -> TraceFile:
     """Reads a trace file.
 
@@ -102,19 +70,8 @@ def read(path: str, *, with_python: bool = False) -> TraceFile:
     Raises:
         InputError: It cannot be read, is something else, or holds no complete event.
     """
-    source, layout = Source(path), Layout(path)
-    columns = Columns(with_python=with_python)
-    decoding = Decoding(columns, path)
-    if path == STANDARD_INPUT:
-        layout.read(source.chunks(), decoding)
-    else:
-        with read_ahead(source.chunks()) as chunks:
-            layout.read(chunks, decoding)
-    return _made(path, columns, layout.header(), _Text.of(source, layout, decoding))
-
-
-def _made(path: str, columns: Columns, header: Header, text: _Text) -> TraceFile:
-    """The tables of a file and what is known about it, from its raw columns."""
+    text = read_text(path, with_python=with_python)
+    columns, header = text.columns, text.header
     if columns.complete == 0:
         raise NotATraceError(
             "holds no complete event (no event with a duration)",
@@ -168,8 +125,8 @@ def _clock(header: Header, columns: Columns) -> tuple[int, str]:
         return header.base_ns, "epoch"
     for rows in (columns.host, columns.device, columns.spans):
         if rows.count:
-            middle = np.median(rows.peek("start_ns"))
-            return 0, "epoch" if middle > EPOCH_US * 1000 else "relative"
+            is_epoch = middle_of(rows.peek("start_ns")) > EPOCH_US * 1000
+            return 0, "epoch" if is_epoch else "relative"
     return 0, "relative"
 
 

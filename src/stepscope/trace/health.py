@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from stepscope.schema.report import Notice
 from stepscope.trace import device_health, text_health
 from stepscope.trace.matching import matches
@@ -14,10 +12,13 @@ from stepscope.trace.matching import matches
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import polars as pl
+
     from stepscope.trace.file import TraceFile
 
     Say = Callable[[str, int, str], None]
 
+CALLS = "^(runtime|driver)$"
 ON_DEVICE = r"(?i)cudnn|miopen|_cuda\b|_flash_attention|^nccl:|cublas"
 """Operators that exist on a device only."""
 
@@ -57,14 +58,13 @@ def judge(
         notices.append(Notice(code=code, count=count, text=text, rank=rank))
 
     launches = device_health.launches_of(host)
-    kind = host["kind"].cast(pl.String)
-    operators = int((kind == "operator").sum())
+    operators = int(matches(host["kind"], "^operator$").sum())
     recorded = _recorded(host, device, launches)
     nothing = not len(device) and not operators and not len(launches)
     if nothing:
         say(
             "nothing-recorded",
-            int(kind.is_in(["operator", "annotation"]).sum()),
+            int(matches(host["kind"], "^(operator|annotation)$").sum()),
             "Nothing was recorded: no operator ran in the window. Usual causes: the profiler wraps other code "
             "than the training loop, the work runs in another thread or process, or the schedule ended "
             "before the loop began.",
@@ -101,6 +101,6 @@ def _recorded(host: pl.DataFrame, device: pl.DataFrame, launches: pl.DataFrame) 
         return True
     if len(launches):
         return False
-    kind = host["kind"].cast(pl.String)
-    on_device = matches(host["name"], ON_DEVICE) & (kind == "operator").to_numpy()
-    return False if on_device.any() and not kind.is_in(["runtime", "driver"]).any() else None
+    on_device = matches(host["name"], ON_DEVICE) & matches(host["kind"], "^operator$")
+    calls = matches(host["kind"], CALLS)
+    return False if on_device.any() and not calls.any() else None

@@ -33,12 +33,15 @@ class Layout:
     Attributes:
         truncated: The list of events has no end; what was whole has been read.
         lost_bytes: Text at the end that held no whole event.
+        is_whole: Whether everything was read, and the list went on to the end of the text or ended in the
+            file's last stretch.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.truncated = False
         self.lost_bytes = 0
+        self.is_whole = True
         self._before = b""
         self._after: list[bytes] = []
         self._after_bytes = 0
@@ -53,8 +56,13 @@ class Layout:
         buffer = self.find_list(chunks)
         self.read_list(buffer, chunks, decoding)
 
-    def read_list(self, buffer: bytes, chunks: Iterator[bytes], decoding: Decoding) -> None:
-        """As :meth:`read`, from text that starts behind the ``[`` of the list or at an event."""
+    def read_list(
+        self, buffer: bytes, chunks: Iterator[bytes], decoding: Decoding, *, final: bool = True
+    ) -> None:
+        """As :meth:`read`, from text that starts behind the ``[`` of the list or at an event.
+
+        Without ``final`` the text ends behind an event somewhere in the list.
+        """
         kept = 0
         for chunk in chunks:
             buffer += chunk
@@ -66,17 +74,27 @@ class Layout:
                 continue
             taken = decoding.take(buffer[: border[0]], final=False)
             if taken.ended:
+                self.is_whole = final
                 self.keep_after(buffer[taken.rest + 1 :])
                 for following in chunks:
                     self.keep_after(following)
                 return
             kept = border[0] - taken.rest
             buffer = buffer[taken.rest :] if kept else buffer[border[1] :]
-        self._finish(buffer, decoding)
+        if final:
+            self._finish(buffer, decoding)
+        elif buffer:
+            taken = decoding.take(buffer, final=False)
+            self.is_whole = not taken.ended and taken.rest == len(buffer)
+
+    @property
+    def after(self) -> bytes:
+        """Text behind the list."""
+        return b"".join(self._after)
 
     def header(self) -> Header:
         """The keys around the list; call it after the events were read."""
-        return parse(self._before, b"".join(self._after))
+        return parse(self._before, self.after)
 
     def find_list(self, chunks: Iterator[bytes]) -> bytes:
         """Reads up to the list of events; returns what was read of the list itself."""

@@ -7,6 +7,13 @@ import psutil
 PIECE_BYTES = 2**19
 """Text decoded at a time; about what the caches of a core hold together with what it becomes."""
 
+BATCH_BYTES = 16 * 2**20
+"""Text that a worker process decodes at a time."""
+
+PARALLEL_BYTES = 96 * 2**20
+"""Plain files from this size on, and compressed ones whose text is likely as long, are read by several
+processes when there are several cores."""
+
 HEADER_BYTES = 64 * 2**20
 """Longest text before or after the list of events."""
 

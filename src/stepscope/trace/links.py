@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from stepscope.trace import ancestry
+from stepscope.trace.matching import matches
 
 
 def link(
@@ -22,9 +23,9 @@ def link(
         arrows: Flow events as ``trace.flows.arrows`` gives them.
     """
     calls = (
-        host.select("kind", "correlation", "pid", "tid", "start_ns", "end_ns")
+        host.select("correlation", "pid", "tid", "start_ns", "end_ns")
         .with_row_index("launch")
-        .filter(pl.col("kind").is_in(["runtime", "driver"]))
+        .filter(pl.Series(matches(host["kind"], "^(runtime|driver)$"), dtype=pl.Boolean))
         .with_columns(pl.col("launch").cast(pl.Int64))
     )
     by_correlation = (
@@ -77,7 +78,7 @@ def _by_flow(calls: pl.DataFrame, device: pl.DataFrame, arrows: pl.DataFrame) ->
 
 
 def _enclosing_operator(host: pl.DataFrame, launch: pl.Series) -> pl.Series:
-    is_operator = (host["kind"] == "operator").to_numpy()
+    is_operator = matches(host["kind"], "^operator$")
     nearest = np.append(ancestry.nearest(host, is_operator), -1)
     row = launch.fill_null(-1).to_numpy()
     return pl.Series("operator", nearest[row], dtype=pl.Int64).replace(-1, None)

@@ -43,13 +43,15 @@ def from_numbers(values: Sequence[Number]) -> Ints | None:
     if not values:
         return np.empty(0, np.int64)
     try:
-        array = np.array(values)
-    except OverflowError:
-        return None
-    if array.dtype == np.int64:
-        is_near = int(array.max()) <= FARTHEST_US and int(array.min()) >= -FARTHEST_US
-        return array * 1000 if is_near else None
-    if array.dtype != np.float64 or not (np.abs(array) < EXACT_BELOW_US).all():
+        array = np.fromiter(values, np.float64, len(values))
+        is_exact = bool((np.abs(array) < EXACT_BELOW_US).all())
+        if not is_exact:
+            wholes_only = np.array(values)
+            if wholes_only.dtype != np.int64:
+                return None
+            is_near = wholes_only.max() <= FARTHEST_US and wholes_only.min() >= -FARTHEST_US
+            return wholes_only * 1000 if is_near else None
+    except (TypeError, OverflowError):
         return None
     whole = np.floor(array)
     nanoseconds: Ints = whole.astype(np.int64) * 1000
@@ -134,7 +136,11 @@ def wholes(values: Sequence[Scalar]) -> Ints:
 
 def floats(values: Sequence[Scalar]) -> Floats:
     """Finite numbers written as int, float or text; NaN for anything else."""
-    return np.fromiter(map(_float, values), np.float64, len(values))
+    try:
+        found = np.array(values, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = np.fromiter(map(_float, values), np.float64, len(values))
+    return np.where(np.isfinite(found) & (found != ABSENT), found, np.nan)
 
 
 def _whole(value: Scalar) -> int:

@@ -36,6 +36,7 @@ class Source:
         truncated: Set while reading: the compressed stream ended, or broke, before its end mark.
         trailing_junk: Set while reading: bytes after the last gzip member.
         bytes_read: Bytes of the file read so far.
+        is_gzip: Set with the first chunk.
     """
 
     def __init__(self, path: str) -> None:
@@ -43,6 +44,7 @@ class Source:
         self.truncated = False
         self.trailing_junk = 0
         self.bytes_read = 0
+        self.is_gzip = False
 
     def chunks(self) -> Generator[bytes, None, None]:
         """Decompressed text in pieces of at least ``limits.PIECE_BYTES``, the last one apart.
@@ -59,8 +61,8 @@ class Source:
                 raise InputError(
                     "the file is empty", path=self.path, way_out="record the trace again"
                 )
-            is_gzip = first.startswith(GZIP)
-            pieces = self._gunzip(stream, first) if is_gzip else self._plain(stream, first)
+            self.is_gzip = first.startswith(GZIP)
+            pieces = self._gunzip(stream, first) if self.is_gzip else self._plain(stream, first)
             total = 0
             for piece in _regrouped(pieces):
                 if total == 0:

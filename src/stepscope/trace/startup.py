@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from stepscope.trace.matching import matches
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -75,7 +77,8 @@ def first_call_ns(
 ) -> npt.NDArray[np.int64]:
     """Time in first calls within each interval, nested ones counted once; shape of ``start``."""
     calls = (
-        host.filter(pl.col("name").cast(pl.String).str.contains(FIRST_CALLS))
+        host.select("start_ns", "end_ns")
+        .filter(pl.Series(matches(host["name"], FIRST_CALLS), dtype=pl.Boolean))
         .sort("start_ns", pl.col("end_ns") * -1)
         .with_columns(pl.col("end_ns").cum_max().shift(1).alias("reached"))
         .with_columns(pl.max_horizontal("start_ns", "reached").alias("start_ns"))

@@ -15,16 +15,19 @@ import polars as pl
 
 from stepscope.schema.tables import STEPS
 from stepscope.trace.loader_names import LOADER_WAIT
+from stepscope.trace.matching import matches
 from stepscope.trace.tables import DTYPES
 
 if TYPE_CHECKING:
     from stepscope.schema.report import StepSource
 
-PROFILER_STEP = r"^ProfilerStep\s*#\s*(\d+)"
+PROFILER_STEP = r"^ProfilerStep\s*#\s*(\d{1,18})\b"
 OPTIMIZER_STEP = r"^Optimizer\.step#"
 REPEATING = r"(?i)^(\W*)(train|training|iteration|iter|batch|step|forward|generate|decode|execute|inference)"
 REPEATS = 3
 """A range has to come back this often to be taken for a step."""
+
+LASTS = pl.col("end_ns") > pl.col("start_ns")
 
 Pairs = npt.NDArray[np.int64]
 
@@ -49,13 +52,13 @@ def find(host: pl.DataFrame, start_ns: int, end_ns: int) -> FoundSteps:
         host: Table HOST with the column ``is_open``.
         start_ns, end_ns: Extent of the file's window.
     """
-    ranges = host.filter(pl.col("kind").is_in(["annotation", "operator"]))
-    marked = ranges.filter(pl.col("name").cast(pl.String).str.contains(PROFILER_STEP))
+    ranges = host.select("kind", "name", "pid", "tid", "start_ns", "end_ns", "is_open").filter(
+        _matching(host, "kind", "^(annotation|operator)$")
+    )
+    marked = ranges.filter(_matching(ranges, "name", PROFILER_STEP) & LASTS)
     if len(marked):
         return FoundSteps("profiler-step", _profiler_steps(marked))
-    waits = _pairs(
-        _outermost(ranges.filter(pl.col("name").cast(pl.String).str.contains(LOADER_WAIT)))
-    )
+    waits = _pairs(_outermost(ranges.filter(_matching(ranges, "name", LOADER_WAIT))))
     updates = _pairs(_main_optimizer(ranges))
     if len(updates) >= 2 and 0 <= len(waits) - len(updates) <= 1:
         # One batch an update: a step runs from asking for a batch to asking for the next.
@@ -68,6 +71,10 @@ def find(host: pl.DataFrame, start_ns: int, end_ns: int) -> FoundSteps:
     if len(repeating):
         return FoundSteps("annotation", _table(_pairs(repeating)))
     return FoundSteps("window", _table(np.empty((0, 2), np.int64)))
+
+
+def _matching(frame: pl.DataFrame, column: str, pattern: str) -> pl.Series:
+    return pl.Series(matches(frame[column], pattern), dtype=pl.Boolean)
 
 
 def _profiler_steps(marked: pl.DataFrame) -> pl.DataFrame:
@@ -92,7 +99,7 @@ def _profiler_steps(marked: pl.DataFrame) -> pl.DataFrame:
 
 def _main_optimizer(ranges: pl.DataFrame) -> pl.DataFrame:
     """Calls of the optimizer that steps least often: several optimizers take turns within one step."""
-    calls = _outermost(ranges.filter(pl.col("name").cast(pl.String).str.contains(OPTIMIZER_STEP)))
+    calls = _outermost(ranges.filter(_matching(ranges, "name", OPTIMIZER_STEP)))
     if not len(calls):
         return calls
     counts = calls.group_by("name").agg(pl.len().alias("n"), pl.col("start_ns").max().alias("last"))
@@ -104,7 +111,7 @@ def _repeating(ranges: pl.DataFrame, window_ns: int) -> pl.DataFrame:
     """The range whose repetitions fill most of the window, when they fill over half of it."""
     name = pl.col("name").cast(pl.String)
     named = ranges.filter(
-        (pl.col("kind") == "annotation") & name.str.contains(REPEATING)
+        _matching(ranges, "kind", "^annotation$") & _matching(ranges, "name", REPEATING)
     ).with_columns(name.str.replace_all(r"\d+", "#").alias("shape"))
     if not len(named):
         return named

@@ -84,6 +84,12 @@ class Timed:
         return column if self._is_kept is None else column[self._is_kept]
 
 
+def middle_of(values: Ints) -> int:
+    """The middle one of many values, 0 of none."""
+    half = len(values) // 2
+    return int(np.partition(values, half)[half]) if len(values) else 0
+
+
 def timed(rows: Rows, base_ns: int) -> Timed:
     """Takes the columns ``start_ns`` and ``dur_ns`` out of the rows.
 
@@ -96,7 +102,7 @@ def timed(rows: Rows, base_ns: int) -> Timed:
     start, duration = rows.take("start_ns"), rows.take("dur_ns")
     no_time = (start == ABSENT) | (duration == ABSENT)
     known = start[~no_time & (start != 0)]
-    middle = int(np.median(known)) if len(known) else 0
+    middle = middle_of(known)
     zero = (start == 0) & ~no_time & (abs(middle) > FAR_FROM_ZERO_NS)
     bad = no_time | zero
     negative = ~bad & (duration < 0)

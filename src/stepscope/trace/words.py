@@ -49,7 +49,3 @@ class Words(dict[str, int]):
     def codes(self, texts: Sequence[str]) -> Codes:
         """The number of each text, shape ``(len(texts),)``."""
         return np.fromiter(map(self.__getitem__, texts), np.int32, len(texts))
-
-    def renumbering(self, others: Sequence[str]) -> Codes:
-        """For codes that another dictionary gave, which texts ``others`` lists in order, the own codes."""
-        return self.codes(others)

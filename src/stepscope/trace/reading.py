@@ -1,0 +1,100 @@
+"""The text of one file into raw columns, by one process or by several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stepscope.trace import splitting
+from stepscope.trace.ahead import read_ahead
+from stepscope.trace.columns import Columns
+from stepscope.trace.cores import usable_cores
+from stepscope.trace.decoding import Decoding
+from stepscope.trace.layout import Layout
+from stepscope.trace.repair import Repairs
+from stepscope.trace.source import STANDARD_INPUT, Source
+from stepscope.trace.workers import MOST_WORKERS, NeedsOneReader, decode_all
+
+if TYPE_CHECKING:
+    from stepscope.trace.header import Header
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What reading the text of a file gave.
+
+    Attributes:
+        columns: Its events.
+        header: The keys around them.
+        truncated: It, or the compressed stream around it, ends before its time.
+        lost_bytes: Text at the end that held no whole event.
+        trailing_junk: Bytes behind the compressed trace.
+        repairs: What was mended and lost.
+    """
+
+    columns: Columns
+    header: Header
+    truncated: bool
+    lost_bytes: int
+    trailing_junk: int
+    repairs: Repairs
+
+
+def read_text(path: str, *, with_python: bool) -> Text:
+    """Reads the text of a file.
+
+    Args:
+        path: As ``trace.file.read`` takes it.
+        with_python: Whether Python frames are wanted.
+
+    Raises:
+        InputError: It cannot be read or is something else.
+    """
+    cores = min(usable_cores(), MOST_WORKERS)
+    if cores > 1 and splitting.is_worth_it(path):
+        try:
+            return _by_several(path, cores, with_python=with_python)
+        except NeedsOneReader:
+            pass
+    return _by_one(path, with_python=with_python)
+
+
+def _by_one(path: str, *, with_python: bool) -> Text:
+    source, layout = Source(path), Layout(path)
+    columns = Columns(with_python=with_python)
+    decoding = Decoding(columns, path)
+    if path == STANDARD_INPUT:
+        layout.read(source.chunks(), decoding)
+    else:
+        with read_ahead(source.chunks()) as chunks:
+            layout.read(chunks, decoding)
+    return Text(
+        columns,
+        layout.header(),
+        layout.truncated or source.truncated,
+        layout.lost_bytes,
+        source.trailing_junk,
+        decoding.repairs,
+    )
+
+
+def _by_several(path: str, workers: int, *, with_python: bool) -> Text:
+    source, layout = Source(path), Layout(path)
+    parts = decode_all(splitting.batches(source, layout, with_python=with_python), workers)
+    columns = Columns(with_python=with_python)
+    repairs, count = Repairs(), 0
+    last = parts[-1]
+    for number, part in enumerate(parts):
+        columns.take_in(part.columns)
+        repairs.add(part.repairs, count)
+        count += part.count
+        parts[number] = last  # each part's memory is free once it was taken in
+    layout.keep_after(last.after)
+    return Text(
+        columns,
+        layout.header(),
+        last.truncated or source.truncated,
+        last.lost_bytes,
+        source.trailing_junk,
+        repairs,
+    )
