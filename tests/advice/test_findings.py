@@ -209,5 +209,28 @@ def test_a_withheld_gain_is_told_only_where_a_finding_would_have_had_it():
 def test_only_copies_to_the_device_are_replayed(direction, gain):
     for memory, code in (("pageable", "CP001"), ("pinned", "CP002")):
         one = context({"copy": 0.3}, copies=cases.copies(0.3, memory, direction))
-        (finding,) = findings_of([predicted(one, copy=speedup(1.1, 1.2))])
+        same = speedup(1.1, 1.2)
+        (finding,) = findings_of([predicted(one, copy=same, overlap=same)])
         assert (finding.code, finding.gain) == (code, gain)
+
+
+def test_a_synchronisation_that_hides_as_idle_host_is_found_by_the_replay():
+    one = context({"host": 0.3}, launches=cases.SLOW_LAUNCHES, sync=cases.blocking())
+    assert codes(findings_of([one])) == ["HO001"]
+    gains = {"python": speedup(1.1, 1.2), "sync": speedup(1.3, 1.4)}
+    found = advise([one.results], [Gains(error_frac=0.0, withheld="", **gains)])
+    assert codes(found.findings) == ["SY001"]
+    assert found.verdict.regime == "sync"
+    assert "keep the program from running ahead" in found.verdict.sentence
+    less = predicted(one, python=speedup(1.5, 1.6), sync=speedup(1.06, 1.1))
+    assert codes(findings_of([less])) == ["HO001", "SY001"]
+    no_more = predicted(one, python=speedup(1.1, 1.2), sync=speedup(1.04, 1.1))
+    assert codes(findings_of([no_more])) == ["HO001"]
+
+
+def test_a_finding_stays_beside_its_explanation_when_it_saves_more():
+    both = context({"host": 0.5}, launches=cases.BUSY_LAUNCHES)
+    found = findings_of([predicted(both, launch=speedup(1.1, 1.2), python=speedup(1.3, 1.4))])
+    assert codes(found) == ["HO001", "LA001"]
+    found = findings_of([predicted(both, launch=speedup(1.1, 1.35), python=speedup(1.3, 1.4))])
+    assert codes(found) == ["LA001"]

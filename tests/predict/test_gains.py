@@ -92,7 +92,7 @@ def test_a_window_with_nothing_in_it_gets_no_prediction():
 def test_on_the_cpu_input_and_python_are_predicted():
     found = gains_of(cpu_only())
     assert found.input is not None
-    assert found.input.high == pytest.approx(5 / 2, rel=0.02)
+    assert found.input.low < 5 / 2 < found.input.high < 2.6
     assert found.launch is None
     assert 1 <= found.python.low <= found.python.high < 1.05
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from stepscope.analysis.results import Results
     from stepscope.analysis.waiting import Waiting
+    from stepscope.schema.loader import LoaderReport
     from stepscope.schema.report import Finding, Gain, Regime, Severity
 
 
@@ -34,12 +35,14 @@ class Context:
         ranks: Number of ranks that were analysed.
         waiting: Waiting of ranks for each other; ``None`` where it cannot be known.
         gains: What changes would gain on the rank.
+        loader: The loader that feeds training, seen from inside; ``None`` where no recorder saw it.
     """
 
     results: Results
     ranks: int = 1
     waiting: Waiting | None = None
     gains: Gains = NOT_PREDICTED
+    loader: LoaderReport | None = None
 
     @property
     def has_steps(self) -> bool:
@@ -121,6 +124,7 @@ class Rule:
         find: Returns the finding, or ``None``; data that is missing gives ``None``.
         doc: The module's docstring, with fixed headings, from which its page is made.
         explained_by: Codes of rules whose finding makes this one redundant.
+        yields_to: Codes of rules whose finding makes it redundant when by the replay it saves as much.
         needs_usable: Whether it keeps silent on a trace that cannot carry a verdict.
         gain: What its cure would gain; ``None`` for a rule that predicts nothing.
     """
@@ -131,6 +135,7 @@ class Rule:
     find: Callable[[Context], Finding | None]
     doc: str
     explained_by: tuple[str, ...] = ()
+    yields_to: tuple[str, ...] = ()
     needs_usable: bool = True
     gain: Callable[[Context], Gain | None] | None = None
 

@@ -78,7 +78,7 @@ def find(context: Context) -> Finding | None:
 def _gain(context: Context) -> Gain | None:
     """Only copies to the device are replayed."""
     most = max(context.results.copies, key=lambda row: row.exposed_ns, default=None)
-    return context.gains.copy if most is not None and most.direction == "HtoD" else None
+    return context.gains.overlap if most is not None and most.direction == "HtoD" else None
 
 
 RULE = Rule(

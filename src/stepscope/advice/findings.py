@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stepscope.advice.base import Rule
     from stepscope.analysis.results import Results
     from stepscope.predict import Gains
+    from stepscope.schema.loader import LoaderReport
     from stepscope.schema.report import Finding, Verdict
 
 _FIRST = ("not-recorded", "device-unused")
@@ -53,17 +54,21 @@ class Advice:
     withheld: tuple[int, ...] = ()
 
 
-def advise(ranks: Sequence[Results], gains: Sequence[Gains] = ()) -> Advice:
+def advise(
+    ranks: Sequence[Results], gains: Sequence[Gains] = (), loaders: Sequence[LoaderReport] = ()
+) -> Advice:
     """The verdict over all ranks, and the findings, those of the verdict's regime first.
 
     Args:
         ranks: The analyses of each rank.
         gains: What changes would gain on each, in the same order; empty when nothing was replayed.
+        loaders: The loaders of all ranks, seen from inside; empty where no recorder saw them.
     """
     waiting = waiting_between(ranks)
     predicted = job_gains(gains) if gains else [NOT_PREDICTED] * len(ranks)
     contexts = [
-        Context(one, len(ranks), waiting, gain) for one, gain in zip(ranks, predicted, strict=True)
+        Context(one, len(ranks), waiting, gain, _feeding(one, loaders))
+        for one, gain in zip(ranks, predicted, strict=True)
     ]
     findings = findings_of(contexts)
     verdict = verdict_of(contexts, findings)
@@ -72,6 +77,13 @@ def advise(ranks: Sequence[Results], gains: Sequence[Gains] = ()) -> Advice:
         key=lambda f: (is_contradicted(f), f.regime not in (*_FIRST, verdict.regime)),
     )
     return Advice(verdict, tuple(ordered), _withheld(contexts))
+
+
+def _feeding(one: Results, loaders: Sequence[LoaderReport]) -> LoaderReport | None:
+    """The loader that training waited for most on a rank."""
+    own = [loader for loader in loaders if loader.rank == (one.facts.rank or 0)]
+    fed = [loader for loader in own if loader.role != "evaluation"]
+    return max(fed, key=lambda loader: loader.wait_ms, default=None)
 
 
 def is_contradicted(finding: Finding) -> bool:
@@ -113,12 +125,24 @@ def _on_rank(context: Context) -> list[Finding]:
     facts = context.results.facts
     found = _found(context)
     # What a contradicted finding explains is told in its place.
-    codes = {rule.code for rule, finding in found if not is_contradicted(finding)}
+    known = {rule.code: one for rule, one in found if not is_contradicted(one)}
     return [
         finding if finding.rank is not None else replace(finding, rank=facts.rank)
         for rule, finding in found
-        if codes.isdisjoint(rule.explained_by)
+        if not any(
+            _saves_no_more(finding, known[code]) for code in rule.explained_by if code in known
+        )
+        and not any(
+            _saves_as_much(known[code], finding) for code in rule.yields_to if code in known
+        )
     ]
+
+
+def _saves_no_more(finding: Finding, explanation: Finding) -> bool:
+    """Whether nothing proves that curing a finding saves more than curing what explains it."""
+    if finding.gain is None or explanation.gain is None:
+        return True
+    return finding.gain.low <= explanation.gain.high
 
 
 def _found(context: Context) -> list[tuple[Rule, Finding]]:
@@ -128,6 +152,11 @@ def _found(context: Context) -> list[tuple[Rule, Finding]]:
     both = [(rule, rule.find(context)) for rule in rules]
     with_gain = [(rule, _with_gain(rule, one, context)) for rule, one in both if one is not None]
     return [(rule, one) for rule, one in with_gain if one is not None]
+
+
+def _saves_as_much(one: Finding, other: Finding) -> bool:
+    """Whether the replay shows that curing one finding saves at least what curing the other surely does."""
+    return one.gain is not None and other.gain is not None and one.gain.low >= other.gain.low > 0
 
 
 def _with_gain(rule: Rule, finding: Finding, context: Context) -> Finding | None:

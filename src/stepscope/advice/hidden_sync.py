@@ -2,7 +2,8 @@
 
 What it does:
     Fires when a twentieth of the steady step or more is device idle time that follows a call in
-    which the host waited for the device.
+    which the host waited for the device, or when the replay shows that without such calls the step
+    would be a twentieth shorter: the host could have run ahead.
 
 Why it costs:
     While the host waits it launches nothing. When the device has finished it stands idle until
@@ -70,7 +71,11 @@ _CURES = (
 def find(context: Context) -> Finding | None:
     """Rests on the part "sync" of the partition and on what encloses the blocking calls."""
     share, sync = context.share("sync"), context.results.sync
-    if share is None or share < LEAST_SHARE or not sync.culprits:
+    if share is None or not sync.culprits:
+        return None
+    gain = context.gains.sync
+    saved = 1 - 1 / gain.low if gain is not None else 0.0
+    if max(share, saved) < LEAST_SHARE:
         return None
     worst = sync.culprits[0]
     calls = sum(culprit.count for culprit in sync.culprits) / context.steady_count
@@ -82,7 +87,7 @@ def find(context: Context) -> Finding | None:
     return Finding(
         code=RULE.code,
         regime=RULE.regime,
-        severity=severity(share),
+        severity=severity(max(share, saved)),
         title=RULE.title,
         evidence=(
             *context.part_evidence("sync", "device idle after the host had waited for it"),
@@ -98,7 +103,7 @@ def find(context: Context) -> Finding | None:
         action=cure,
         snippet=SNIPPET,
         confidence="high" if worst.operator.startswith("aten::") else "medium",
-        share_frac=share,
+        share_frac=max(share, saved),
     )
 
 
@@ -109,5 +114,6 @@ RULE = Rule(
     find,
     __doc__ or "",
     explained_by=("REC004",),
+    yields_to=("AL001",),
     gain=lambda context: context.gains.sync,
 )

@@ -89,5 +89,6 @@ RULE = Rule(
     find,
     __doc__ or "",
     explained_by=("LA001", "ST001", "REC004"),
+    yields_to=("SY001",),
     gain=lambda context: context.gains.python,
 )

@@ -3,7 +3,8 @@
 What it does:
     Fires when the device (without a device: the training thread) waits for the next batch for a
     tenth of the steady step or more, and the batches are made in the training process,
-    ``num_workers=0``.
+    ``num_workers=0``. Where the recorder timed the making of batches, the title says what it
+    spends its time on: computing items, waiting for storage, collating or handing over.
 
 Why it costs:
     Reading, decoding and transforming alternate with training, so neither overlaps the other.
@@ -28,6 +29,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.advice.base import Rule, severity
+from stepscope.advice.input_cause import cause_of, evidence_of
 from stepscope.schema.report import Evidence, Finding
 from stepscope.units import ns_to_ms
 
@@ -57,11 +59,12 @@ def find(context: Context) -> Finding | None:
     needed = context.gains.workers_needed
     workers = max(needed or 4, 2)
     recorded = context.results.facts.gpu_recorded is not False
+    cause = cause_of(context.loader)
     return Finding(
         code=RULE.code,
         regime=RULE.regime,
         severity=severity(share),
-        title=RULE.title,
+        title=RULE.title + (cause.title if cause else ""),
         evidence=(
             *context.part_evidence("input", "waiting for data with nothing else running"),
             Evidence(
@@ -82,9 +85,11 @@ def find(context: Context) -> Finding | None:
                 if needed
                 else ()
             ),
+            *evidence_of(context.loader),
         ),
         action="Load batches in worker processes while the previous ones train. Start with "
-        f"{workers} workers and double as long as the step gets shorter, up to the CPU cores that the process may use.",
+        f"{workers} workers and double as long as the step gets shorter, up to the CPU cores that the process may use."
+        + (f" {cause.action}" if cause else ""),
         snippet=SNIPPET.format(workers=workers),
         confidence="high" if recorded else "medium",
         share_frac=share,

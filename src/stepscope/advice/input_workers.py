@@ -3,7 +3,8 @@
 What it does:
     Fires when the device (without a device: the training thread) waits for the next batch for a
     tenth of the steady step or more, and the loader has worker processes, or its name does not
-    tell.
+    tell. Where the recorder timed the workers, the title says what they spend their time on:
+    computing items, waiting for storage, collating, handing over, or waiting for a core.
 
 Why it costs:
     The workers together deliver batches more slowly than training takes them.
@@ -28,6 +29,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.advice.base import Rule, severity
+from stepscope.advice.input_cause import cause_of, evidence_of
 from stepscope.schema.report import Evidence, Finding
 from stepscope.units import ns_to_ms
 
@@ -56,11 +58,12 @@ def find(context: Context) -> Finding | None:
     is_steady = context.results.partition.is_steady
     waits = loader.per_step_ns[is_steady]
     recorded = context.results.facts.gpu_recorded is not False
+    cause = cause_of(context.loader)
     return Finding(
         code=RULE.code,
         regime=RULE.regime,
         severity=severity(share),
-        title=RULE.title,
+        title=RULE.title + (cause.title if cause else ""),
         evidence=(
             *context.part_evidence("input", "waiting for data with nothing else running"),
             Evidence(
@@ -70,8 +73,11 @@ def find(context: Context) -> Finding | None:
             ),
             Evidence(name="longest wait", value=ns_to_ms(loader.longest_ns), unit="ms"),
             Evidence(name="waits in the file", value=loader.count, unit="count"),
+            *evidence_of(context.loader),
         ),
-        action="Make batches faster than training takes them: more workers while CPU cores are free, then cheaper "
+        action=cause.action
+        if cause
+        else "Make batches faster than training takes them: more workers while CPU cores are free, then cheaper "
         "decoding and transforms or transforms on the GPU. If the workers' CPUs are not busy, they wait for "
         "storage: copy the data to a local disk first.",
         snippet=SNIPPET,

@@ -98,5 +98,6 @@ RULE = Rule(
     find,
     __doc__ or "",
     explained_by=("ST001", "REC004"),
+    yields_to=("SY001",),
     gain=lambda context: context.gains.launch,
 )

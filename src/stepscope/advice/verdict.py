@@ -81,9 +81,22 @@ def verdict_of(contexts: Sequence[Context], findings: Sequence[Finding]) -> Verd
     if mean.shares.get(part, 0.0) < LEAST_SHARE:
         regime: Regime = "compute" if findings else "healthy"
         return Verdict(regime=regime, sentence=_compute_sentence(mean, part, regime))
+    if part == "host" and _held_back(findings):
+        return Verdict(
+            regime="sync",
+            sentence="Calls that wait for the GPU keep the program from running ahead of it: for "
+            f"{mean.words(part)} the GPU has nothing to do until the program has launched the next work."
+            + _startup_beside(usable),
+        )
     regime = _regime(part, contexts)
     sentence = _part_sentence(mean, part, regime, contexts) + _startup_beside(usable)
     return Verdict(regime=regime, sentence=sentence)
+
+
+def _held_back(findings: Sequence[Finding]) -> bool:
+    """Whether by the replay a synchronisation explains why the device waits for the host."""
+    regimes = {finding.regime for finding in findings if finding.gain is not None}
+    return "sync" in regimes and "host" not in regimes
 
 
 def _about_the_data(contexts: Sequence[Context]) -> Verdict | None:

@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 
 from stepscope.predict import change, matrix
+from stepscope.predict.buckets import in_buckets
 from stepscope.predict.calibrate import calibrated
 from stepscope.predict.critical import CriticalPath, critical_path
 from stepscope.predict.excerpt import excerpt
 from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, COMPUTE, INPUT, PAUSE, REST, TO_DEVICE
+from stepscope.predict.link import copies_at_link_speed
 from stepscope.predict.pipeline import Pipeline
 from stepscope.predict.replay import replay
 from stepscope.predict.source import Setting, source_of
@@ -33,6 +35,10 @@ WORKERS = (1, 2, 4, 8)
 
 TOP_KERNELS = 5
 """So many kernels, the longest in total, are each replayed twice as fast."""
+
+
+MOST_ALLOCATOR = 0.01
+"""Share of the time in the driver's allocator from which synchronisations are not all that waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +79,13 @@ class Gains:
         workers: By number of loader workers, when the time to make a batch is known.
         workers_needed: The fewest workers that keep ahead of training; ``None`` like ``workers``.
         sync: No call waits for the device, copies to it apart.
-        copy: Copies to the device are pinned (low end) and overlap (high end).
+        copy: Copies to the device come from pinned memory (low end) and also overlap (high end).
+        overlap: Copies to the device overlap, at their speed.
         launch: Operators and launches cost the host nothing (low end), nor does the Python between them (high end).
         python: The program's own work in long pauses between operators is gone (low end), or all Python is (high end).
         allocator: Calls of the device's allocator cost nothing.
-        communication: All communication but the last of each step (low end), or all, is hidden.
+        communication: All communication but the last bucket of each step is hidden, or all is, or
+            messages are half as long, whatever gains least and most.
         together: No rank waits for another in a collective; ``None`` also where ranks cannot be compared.
             On the rank that comes last it is small: the gain of the job is that of the others.
         tensor_cores: Matrix products use Tensor Cores, within the device's roofline.
@@ -92,6 +100,7 @@ class Gains:
     workers_needed: int | None = None
     sync: Gain | None = None
     copy: Gain | None = None
+    overlap: Gain | None = None
     launch: Gain | None = None
     python: Gain | None = None
     allocator: Gain | None = None
@@ -144,13 +153,14 @@ def gains(
         workers=_workers(base, line) if line else (),
         workers_needed=line.workers_needed() if line else None,
         sync=_sync(base),
-        copy=_copy(base),
+        copy=_copy(trace, base),
+        overlap=_of(base, change.copies_overlapped(graph)) if _has_copies(graph) else None,
         launch=_launch(base),
         python=_python(trace, base),
         allocator=_of(base, change.without_gaps(graph, ALLOCATOR))
         if graph.gaps[:, ALLOCATOR].any()
         else None,
-        communication=_communication(base),
+        communication=_communication(trace, base),
         together=_of(base, arriving_together(trace, graph, shortest_ns))
         if shortest_ns is not None
         else None,
@@ -189,16 +199,23 @@ def _python(trace: Trace, base: Replay) -> Gain | None:
 
 
 def _sync(base: Replay) -> Gain | None:
+    """``None`` too where the allocator calls the driver: giving memory back waits for the device as well."""
     calls = change.synchronisations(base.graph)
-    if not calls.any():
+    allocator = base.graph.gaps[:, ALLOCATOR].sum() / max(base.measured_ns.sum(), 1)
+    if not calls.any() or allocator > MOST_ALLOCATOR:
         return None
     return _of(base, change.without_waiting(base.graph, calls))
 
 
-def _copy(base: Replay) -> Gain | None:
-    if not (base.graph.sort == TO_DEVICE).any():
+def _has_copies(graph: Graph) -> bool:
+    return bool((graph.sort == TO_DEVICE).any())
+
+
+def _copy(trace: Trace, base: Replay) -> Gain | None:
+    if not _has_copies(base.graph):
         return None
-    return _of(base, change.copies_pinned(base.graph), change.copies_overlapped(base.graph))
+    pinned = copies_at_link_speed(trace, base.graph)
+    return _of(base, change.copies_pinned(pinned), change.copies_overlapped(base.graph))
 
 
 def _launch(base: Replay) -> Gain | None:
@@ -211,13 +228,16 @@ def _launch(base: Replay) -> Gain | None:
     )
 
 
-def _communication(base: Replay) -> Gain | None:
-    if not (base.graph.sort == COMMUNICATION).any():
+def _communication(trace: Trace, base: Replay) -> Gain | None:
+    graph = base.graph
+    moves = graph.sort == COMMUNICATION
+    if not moves.any():
         return None
     return _of(
         base,
-        change.communication_hidden(base.graph, last_stays=True),
-        change.communication_hidden(base.graph, last_stays=False),
+        change.communication_hidden(in_buckets(trace, graph), last_stays=True),
+        change.communication_hidden(graph, last_stays=False),
+        change.faster(graph, moves, 2.0),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from stepscope.predict.graph import Graph
     from stepscope.predict.replay import Replay
 
+
+LEAST_WIDTH = 1.05
+"""No range is narrower. A replay knows nothing of what the change itself costs or what it leaves behind: a
+hand-over, a cast, a slower kernel. That is of the order of a twentieth, by what the clinic measures."""
 
 MOST_RATIO = 100.0
 """When a change would make the step shorter than this, what remains of it was not recorded."""
@@ -58,7 +63,9 @@ def gain(base: Replay, outcomes: Sequence[Outcome], basis: str = "replay") -> Ga
     """The range that several ways of modelling one change span.
 
     Its ends are those of the models, each moved outwards by the uncertainty of the gain over the steps
-    and by the error of the unchanged replay. No change is predicted to make the step longer.
+    and by the error of the unchanged replay, and further where the range is still narrower than
+    ``LEAST_WIDTH``. No change is predicted to make the step longer, and where there is nothing to gain
+    the range stays as narrow as it is.
 
     Args:
         base: The unchanged replay.
@@ -75,8 +82,12 @@ def gain(base: Replay, outcomes: Sequence[Outcome], basis: str = "replay") -> Ga
     if max(ratios) > MOST_RATIO:
         return None
     margin = 1 + float(np.hypot(max(one.spread_frac for one in outcomes), error_frac(base)))
-    low = max(min(ratios) / margin, 1.0)
-    high = max(max(ratios) * margin, low)
+    low, high = min(ratios) / margin, max(ratios) * margin
+    if low > LEAST_WIDTH:
+        wider = max(math.sqrt(LEAST_WIDTH * low / high), 1.0)
+        low, high = low / wider, high * wider
+    low = max(low, 1.0)
+    high = max(high, low)
     return Gain(
         low=low,
         high=high,
