@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stepscope.schema.allocation import CgroupLimits
+from stepscope.watch.filesystem import whole_text
+from stepscope.watch.proc_file import small_text
 
 NO_LIMIT = 1 << 60
 """v1 says "no limit" with the largest multiple of the page size; nothing near it is a limit."""
@@ -64,8 +66,8 @@ def find_groups(pid: int | str = "self", root: Path = Path("/")) -> Groups:
         pid: The process.
         root: Top of the file tree, for tests.
     """
-    names = _groups(_text(root / "proc" / str(pid) / "cgroup"))
-    mounts = _mounts(_text(root / "proc" / "self" / "mountinfo"))
+    names = _groups(small_text(f"{root}/proc/{pid}/cgroup"))
+    mounts = _mounts(whole_text(root / "proc" / "self" / "mountinfo"))
     return Groups(
         memory=tuple(_folders("memory", names, mounts, root)),
         cpu=tuple(_folders("cpu", names, mounts, root)),
@@ -150,64 +152,58 @@ def _limits_v2(folders: tuple[Path, ...]) -> CgroupLimits:
     limit, holder = None, folders[0]
     quota = None
     for folder in folders:
-        here = _number(folder / "memory.max")
+        here = _number(f"{folder}/memory.max")
         if here is not None and (limit is None or here < limit):
             limit, holder = here, folder
-        parts = _text(folder / "cpu.max").split()
+        parts = small_text(f"{folder}/cpu.max").split()
         if len(parts) == 2 and parts[0].isdigit() and int(parts[1]) > 0:
             cores = int(parts[0]) / int(parts[1])
             quota = cores if quota is None else min(quota, cores)
     return CgroupLimits(
         version="v2",
         memory_limit_bytes=limit,
-        memory_bytes=_number(holder / "memory.current"),
-        memory_peak_bytes=_number(holder / "memory.peak"),
-        oom_kills=_field(holder / "memory.events", "oom_kill"),
+        memory_bytes=_number(f"{holder}/memory.current"),
+        memory_peak_bytes=_number(f"{holder}/memory.peak"),
+        oom_kills=_field(f"{holder}/memory.events", "oom_kill"),
         cpu_quota=quota,
-        throttled_us=_most(_field(folder / "cpu.stat", "throttled_usec") for folder in folders),
+        throttled_us=_most(_field(f"{folder}/cpu.stat", "throttled_usec") for folder in folders),
     )
 
 
 def _limits_v1(memory: tuple[Path, ...], cpu: tuple[Path, ...]) -> CgroupLimits:
     limit, holder = None, memory[0] if memory else None
     for folder in memory:
-        here = _number(folder / "memory.limit_in_bytes")
+        here = _number(f"{folder}/memory.limit_in_bytes")
         if here is not None and here < NO_LIMIT and (limit is None or here < limit):
             limit, holder = here, folder
     quota = None
     for folder in cpu:
-        allowed, period = (_number(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+        allowed, period = (_number(f"{folder}/cpu.cfs_{name}_us") for name in ("quota", "period"))
         if allowed is not None and allowed > 0 and period:
             quota = allowed / period if quota is None else min(quota, allowed / period)
-    throttled = _most(_field(folder / "cpu.stat", "throttled_time") for folder in cpu)
+    throttled = _most(_field(f"{folder}/cpu.stat", "throttled_time") for folder in cpu)
     return CgroupLimits(
         version="v1",
         memory_limit_bytes=limit,
-        memory_bytes=None if holder is None else _number(holder / "memory.usage_in_bytes"),
-        memory_peak_bytes=None if holder is None else _number(holder / "memory.max_usage_in_bytes"),
-        oom_kills=None if holder is None else _field(holder / "memory.oom_control", "oom_kill"),
+        memory_bytes=None if holder is None else _number(f"{holder}/memory.usage_in_bytes"),
+        memory_peak_bytes=None
+        if holder is None
+        else _number(f"{holder}/memory.max_usage_in_bytes"),
+        oom_kills=None if holder is None else _field(f"{holder}/memory.oom_control", "oom_kill"),
         cpu_quota=quota,
         throttled_us=None if throttled is None else throttled // 1000,
     )
 
 
-def _text(path: Path) -> str:
-    """A small file of the kernel; ``""`` where it is not there or not for us."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _number(path: Path) -> int | None:
+def _number(path: str) -> int | None:
     """The number in a file; ``None`` for ``max``, an empty file or none."""
-    text = _text(path).strip()
+    text = small_text(path).strip()
     return int(text) if re.fullmatch(r"-?\d+", text) else None
 
 
-def _field(path: Path, name: str) -> int | None:
+def _field(path: str, name: str) -> int | None:
     """The number behind a name in a file of names and numbers."""
-    match = re.search(rf"^{name} (\d+)$", _text(path), re.MULTILINE)
+    match = re.search(rf"^{name} (\d+)$", small_text(path), re.MULTILINE)
     return int(match[1]) if match else None
 
 

@@ -60,15 +60,19 @@ def kind_of(name: str) -> str:
 
 def mounts(mountinfo: Path) -> list[tuple[str, str]]:
     """Mount points with their types, in the order in which they were mounted."""
-    try:
-        text = mountinfo.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return []
     found = []
-    for line in text.splitlines():
+    for line in whole_text(mountinfo).splitlines():
         before, _, after = line.partition(" - ")
         fields, rest = before.split(), after.split()
         if len(fields) >= 5 and rest:
             point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[4])
             found.append((point, rest[0]))
     return found
+
+
+def whole_text(path: Path) -> str:
+    """A file of any length; ``""`` where it is not there or not for us."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

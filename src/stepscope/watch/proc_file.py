@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+SMALL_BYTES = 1 << 16
+
 TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
@@ -60,10 +62,7 @@ class IoReading:
 
 def read_process(proc: Path, pid: int) -> ProcessReading | None:
     """A process, ``None`` when it has gone. One that has ended and was not waited for still answers."""
-    try:
-        text = (proc / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
+    text = small_text(f"{proc}/{pid}/stat")
     # The name stands in parentheses and may hold blanks and parentheses of its own.
     fields = text[text.rfind(")") + 2 :].split()
     if len(fields) < 22:
@@ -83,7 +82,7 @@ def read_process(proc: Path, pid: int) -> ProcessReading | None:
 
 def read_io(proc: Path, pid: int) -> IoReading | None:
     """What a process has read and written; ``None`` where it is not for us."""
-    values = read_fields(proc / str(pid) / "io")
+    values = read_fields(f"{proc}/{pid}/io")
     try:
         return IoReading(
             values["rchar"],
@@ -96,12 +95,9 @@ def read_io(proc: Path, pid: int) -> IoReading | None:
         return None
 
 
-def read_fields(path: Path) -> dict[str, int]:
+def read_fields(path: str) -> dict[str, int]:
     """Numbers by name from a file of ``name: number`` lines; empty where it cannot be read."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
+    text = small_text(path)
     found = {}
     for line in text.splitlines():
         name, _, rest = line.partition(":")
@@ -118,16 +114,31 @@ def children_of(proc: Path, pid: int) -> list[int]:
     milliseconds on a busy node.
     """
     found: list[int] = []
-    for thread in names_in(proc / str(pid) / "task"):
-        try:
-            text = (proc / str(pid) / "task" / thread / "children").read_text(encoding="ascii")
-        except OSError:
-            continue
+    for thread in names_in(f"{proc}/{pid}/task"):
+        text = small_text(f"{proc}/{pid}/task/{thread}/children")
         found += [int(word) for word in text.split()]
     return found
 
 
-def names_in(folder: Path) -> list[str]:
+def small_text(path: str) -> str:
+    """A small file of the kernel; ``""`` where it is not there or not for us.
+
+    Read in one call and without the machinery of files, because watching reads dozens of them twice a
+    second.
+    """
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError:
+        return ""
+    try:
+        return os.read(file, SMALL_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(file)
+
+
+def names_in(folder: str) -> list[str]:
     """Names in a folder; none where it cannot be read."""
     try:
         return os.listdir(folder)  # noqa: PTH208  the names are wanted, and quickly

@@ -133,9 +133,7 @@ class ProcessTree:
 
     def proportional_bytes(self) -> int | None:
         """Sum of proportional memory; ``None`` where it is not for us. Slow for large processes."""
-        found = [
-            read_fields(self._proc / str(pid) / "smaps_rollup").get("Pss") for pid in self._last
-        ]
+        found = [read_fields(f"{self._proc}/{pid}/smaps_rollup").get("Pss") for pid in self._last]
         known = [value for value in found if value is not None]
         return sum(known) * 1024 if known else None
 
@@ -143,9 +141,9 @@ class ProcessTree:
         """Voluntary and involuntary context switches of all living threads."""
         voluntary = involuntary = 0
         for pid in self._last:
-            folder = self._proc / str(pid) / "task"
+            folder = f"{self._proc}/{pid}/task"
             for thread in names_in(folder):
-                fields = read_fields(folder / thread / "status")
+                fields = read_fields(f"{folder}/{thread}/status")
                 voluntary += fields.get("voluntary_ctxt_switches", 0)
                 involuntary += fields.get("nonvoluntary_ctxt_switches", 0)
         return voluntary, involuntary

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stepscope.watch.filesystem import NETWORK, mounts
-from stepscope.watch.proc_file import TICKS_PER_S
+from stepscope.watch.proc_file import TICKS_PER_S, small_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,13 +22,9 @@ def pressure_us(root: Path, resource: str, whom: str, groups: tuple[Path, ...] =
         whom: ``some`` (at least one task waited) or ``full`` (all did).
         groups: Folders of control groups whose own figure is preferred to the node's.
     """
-    places = [folder / f"{resource}.pressure" for folder in groups]
-    for path in [*places, root / "proc" / "pressure" / resource]:
-        try:
-            text = path.read_text(encoding="ascii")
-        except OSError:
-            continue
-        match = re.search(rf"^{whom} .*total=(\d+)", text, re.MULTILINE)
+    places = [f"{folder}/{resource}.pressure" for folder in groups]
+    for path in [*places, f"{root}/proc/pressure/{resource}"]:
+        match = re.search(rf"^{whom} .*total=(\d+)", small_text(path), re.MULTILINE)
         if match:
             return int(match[1])
     return None
@@ -39,10 +35,7 @@ def node_cpu_s(root: Path) -> float | None:
 
     Time that a hypervisor took away is not in it. Guests are inside user time already.
     """
-    try:
-        first = (root / "proc" / "stat").read_text(encoding="ascii").split("\n", 1)[0].split()
-    except OSError:
-        return None
+    first = small_text(f"{root}/proc/stat").split("\n", 1)[0].split()
     if len(first) < 8 or first[0] != "cpu":
         return None
     user, nice, system, _idle, _wait, irq, softirq = (int(field) for field in first[1:8])
