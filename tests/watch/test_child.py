@@ -1,5 +1,6 @@
 """The watched command cannot tell: output, exit status and signals are as without the watch."""
 
+import json
 import os
 import resource
 import signal
@@ -10,6 +11,7 @@ import time
 import pytest
 
 from stepscope.watch.store import read_watched
+from tests.watch.test_process_tree import PLANTED
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "sigtimedwait"), reason="needs Linux's signals")
 
@@ -182,3 +184,15 @@ def test_the_last_account_holds_what_ended_processes_used(tmp_path):
     watched(tmp_path, *python(burn))
     (one,) = read_watched(tmp_path)
     assert one.hosts[-1].cpu_s >= 0.39
+
+
+@pytest.mark.slow
+def test_a_planted_load_within_three_per_cent_from_start_to_end(tmp_path):
+    run = watched(tmp_path, *python(PLANTED), str(tmp_path / "data"), stdin=subprocess.DEVNULL)
+    truth = json.loads(run.stdout)
+    (node,) = json.loads((tmp_path / "watch.json").read_text())["nodes"]
+    assert node["cpu_s"] == pytest.approx(truth["cpu_s"], rel=0.03, abs=0.03)
+    assert node["pss_peak_bytes"] == pytest.approx(truth["pss"], rel=0.03)
+    assert node["read_bytes"] == pytest.approx(truth["read"], rel=0.03)
+    assert node["written_bytes"] == pytest.approx(truth["written"], rel=0.03)
+    assert node["processes_peak"] == 5
