@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
@@ -11,12 +13,13 @@ from stepscope.advice.findings import advise
 from stepscope.analysis import summary
 from stepscope.errors import InputError, OptionError
 from stepscope.job.gather import gather
+from stepscope.job.loaders import loader_reports, setting_of
 from stepscope.job.notices import merged
-from stepscope.predict import Setting
 from stepscope.report import saved, terminal
 from stepscope.schema.report import Health, Notice, Recording, Report
 from stepscope.schema.run_folder import RankRecording, RunFolder, is_run_folder, load_run
 from stepscope.units import ns_to_ms
+from stepscope.watch.filesystem import file_system
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
     from stepscope.analysis.results import Results
     from stepscope.job.digest import RankDigest
+    from stepscope.predict import Setting
+    from stepscope.schema.loader import LoaderReport, PlaceRow
 
 REPORT_NAME = "report.json"
 
@@ -59,7 +64,8 @@ def analyze(
     )
     digests = _chosen(gathered.ranks, rank)
     results = [digest.results for digest in digests]
-    advice = advise(results, [digest.gains for digest in digests])
+    loaders = _loaders(run) if run else ()
+    advice = advise(results, [digest.gains for digest in digests], loaders)
     found = [notice for digest in digests[1:] for notice in digest.notices]
     withheld = [_withheld(digests[place]) for place in advice.withheld]
     notices = merged([*digests[0].notices, *gathered.notices, *found, *withheld])
@@ -76,6 +82,7 @@ def analyze(
         kernels=summary.kernel_rows(results),
         operators=summary.operator_rows(results),
         recording=_recording(run) if run else None,
+        loaders=loaders,
     )
 
 
@@ -148,10 +155,26 @@ def _chosen(digests: Sequence[RankDigest], rank: int | None) -> Sequence[RankDig
 def _settings(run: RunFolder) -> dict[str, Setting]:
     """What the recorder measured, by path of the trace."""
     return {
-        str(folder.trace): Setting(clean_step_ns=folder.recording.clean_step_ns)
+        str(folder.trace): setting_of(folder)
         for folder in run.ranks
         if folder.trace and folder.recording
     }
+
+
+def _loaders(run: RunFolder) -> tuple[LoaderReport, ...]:
+    """The loaders of all ranks; where data lies can only be told on the machine that read it."""
+    is_here = run.manifest.host == socket.gethostname()
+    place_of = _with_file_system if is_here else _as_it_is
+    return tuple(one for folder in run.ranks for one in loader_reports(folder, place_of))
+
+
+def _as_it_is(place: PlaceRow) -> PlaceRow:
+    return place
+
+
+def _with_file_system(place: PlaceRow) -> PlaceRow:
+    system = file_system(Path(place.folder))
+    return replace(place, mount=system.mount, type=system.type, kind=system.kind)
 
 
 def _withheld(digest: RankDigest) -> Notice:

@@ -8,10 +8,13 @@ from threading import current_thread, get_ident, main_thread
 from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING
 
+from stepscope.record.cores import usable_cores
 from stepscope.record.hooks.importing import ImportHook
 from stepscope.record.hooks.loader import LoaderHook, buffered_batches, loader_key
+from stepscope.record.hooks.making import MakingHook
 from stepscope.record.hooks.optimizer import OptimizerHook, optimizer_exists
 from stepscope.record.hooks.profiler import ProfilerHook, profiler_runs
+from stepscope.record.loaders import Loaders
 from stepscope.record.notices import Notices
 from stepscope.record.schedule import Action, Schedule
 from stepscope.record.steps import StepFinder
@@ -19,6 +22,8 @@ from stepscope.record.windows import Windows
 from stepscope.schema.run_folder import RankRecording
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stepscope.record.guard import Guard
     from stepscope.record.journal import Journal
     from stepscope.record.plan import Plan
@@ -50,6 +55,7 @@ class Recorder:
         self._finder = StepFinder()
         self._schedule = Schedule(plan)
         self.windows = Windows(journal.rank_folder, guard.wrap(self.write))
+        self.loaders = Loaders(journal.rank_folder, guard)
         self._begin_ns = perf_counter_ns()
         self._clock = (time_ns(), self._begin_ns)
         self._number = 0
@@ -58,6 +64,8 @@ class Recorder:
         self._step_start_ns: int | None = None
         self._wait_ns = 0
         self._wait_start_ns = 0
+        self._has_grad: Callable[[], bool] = bool
+        self._asked_with_grad = True
         self._loader_depth = 0
         self._batches = 0
         self._batches_before = 1
@@ -66,12 +74,19 @@ class Recorder:
         self._own_ns = 0
         self._foreign: set[int] = set()
         self._is_complete = False
-        self._listening: list[OptimizerHook | LoaderHook | ProfilerHook] = []
+        self._listening: list[OptimizerHook | LoaderHook | MakingHook | ProfilerHook] = []
         guard.on_failure(self._abandon)
         self._import_hook = ImportHook("torch", guard.wrap(self._listen))
         self._hooks = (
             OptimizerHook(guard.wrap(self.optimizer_stepped)),
             LoaderHook(guard.wrap(self.loader_begins), guard.wrap(self.loader_returns)),
+            MakingHook(
+                journal.rank_folder,
+                self.loaders.starts,
+                self.loaders.in_process,
+                self.loaders.pinned,
+                guard,
+            ),
             ProfilerHook(guard.wrap(self.foreign_starts), guard.wrap(self.foreign_ends)),
         )
 
@@ -80,6 +95,9 @@ class Recorder:
         self._import_hook.install()
 
     def _listen(self) -> None:
+        from torch import is_grad_enabled
+
+        self._has_grad = is_grad_enabled
         for hook in self._hooks:
             hook.install()
             self._listening.append(hook)
@@ -90,6 +108,7 @@ class Recorder:
     def optimizer_stepped(self, optimizer: object) -> None:
         """An optimizer has stepped."""
         now = perf_counter_ns()
+        self.loaders.stepped()
         may_move = self.windows.open_window is None
         ends, is_new = self._finder.optimizer_stepped(id(optimizer), get_ident(), may_move=may_move)
         if is_new:
@@ -109,6 +128,7 @@ class Recorder:
         begins, is_new = self._finder.loader_begins(key, get_ident())
         if is_new:
             self._start_over()
+            self._loader_depth = 1
         if begins:
             self._boundary(now)
         if self.windows.open_window is not None:
@@ -116,6 +136,7 @@ class Recorder:
         self._batches += 1
         if self._steps_seen < PATIENT_BATCHES:
             self._buffered = max(self._buffered, buffered_batches(iterator))
+        self._asked_with_grad = self._has_grad()
         self._wait_start_ns = perf_counter_ns()
         self._own_ns += self._wait_start_ns - now
 
@@ -125,7 +146,11 @@ class Recorder:
             return
         self._loader_depth -= 1
         if self._loader_depth == 0:
-            self._wait_ns += perf_counter_ns() - self._wait_start_ns
+            now = perf_counter_ns()
+            self._wait_ns += now - self._wait_start_ns
+            if delivers:
+                asked, grad = self._wait_start_ns, self._asked_with_grad
+                self.loaders.delivered(iterator, asked, now, has_grad=grad)
             if not delivers and self._finder.marks_steps(loader_key(iterator)):
                 self._drop_step()
 
@@ -274,6 +299,7 @@ class Recorder:
         self._import_hook.remove()
         for hook in self._listening:
             hook.remove()
+        self.loaders.close()
         if self.windows.open_window is not None:
             whole = self.windows.close("the script ended inside the window")
             self._schedule.window_cut(whole_steps=whole)
@@ -322,6 +348,8 @@ class Recorder:
             perf_ns=self._clock[1],
             complete=self._is_complete,
             notices=self.notices.all(),
+            cores=usable_cores(),
+            loaders=self.loaders.uses(),
         )
 
     def write(self) -> None:

@@ -10,6 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from stepscope.schema.loader import (
+    BatchTimes,
+    FunctionRow,
+    LoaderReport,
+    PlaceRow,
+    WorkerRow,
+)
 from stepscope.schema.rank_report import (
     CopyRow,
     Gpu,
@@ -35,18 +42,22 @@ __all__ = [
     "HOST_PARTS",
     "OVERVIEW_PARTS",
     "SCHEMA_VERSION",
+    "BatchTimes",
     "Confidence",
     "CopyRow",
     "Evidence",
     "Finding",
+    "FunctionRow",
     "Gain",
     "Gpu",
     "Health",
     "KernelRow",
     "Lane",
+    "LoaderReport",
     "MemoryPeak",
     "Notice",
     "OperatorRow",
+    "PlaceRow",
     "RankReport",
     "Recording",
     "Regime",
@@ -57,6 +68,7 @@ __all__ = [
     "Steps",
     "Timeline",
     "Verdict",
+    "WorkerRow",
 ]
 
 SCHEMA_VERSION = 1
@@ -261,6 +273,7 @@ class Report:
         kernels: All kernels, longest total first, over all ranks.
         operators: All operators, longest self time first, over all ranks.
         recording: Present for runs that stepscope recorded.
+        loaders: DataLoaders seen from inside, by rank and first use; empty for traces of somebody else.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -274,3 +287,4 @@ class Report:
     kernels: tuple[KernelRow, ...] = field(default=())
     operators: tuple[OperatorRow, ...] = field(default=())
     recording: Recording | None = None
+    loaders: tuple[LoaderReport, ...] = field(default=())

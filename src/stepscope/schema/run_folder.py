@@ -7,6 +7,8 @@
       rank<N>/
         steps.csv                       one StepRow a line, appended while training runs
         recording.json                  RankRecording: replaced after each window and at the end
+        batches.csv, deliveries.csv,
+        functions.jsonl, places.jsonl   the input pipeline from inside: see ``loader_rows``
         trace-<K>.pt.trace.json.gz      one profiler window each
       report.json, report.html          written by the analysis
 
@@ -26,6 +28,7 @@ from statistics import median
 from typing import Literal, TypeVar
 
 from stepscope.errors import InputError
+from stepscope.schema.loader_rows import LoaderUse  # noqa: TC001  readers resolve the type at run time
 from stepscope.schema.report import Notice  # noqa: TC001  readers resolve the type at run time
 
 RUN_SCHEMA_VERSION = 1
@@ -123,6 +126,8 @@ class RankRecording:
         time_ns, perf_ns: One moment on the clock since 1970 and on the clock of ``steps.csv``.
         complete: Whether the recorder could finish.
         notices: What a reader must know.
+        cores: Cores that the process may use at a time; ``None`` when not known.
+        loaders: The DataLoaders that were read, in order of first use.
     """
 
     schema_version: int = RUN_SCHEMA_VERSION
@@ -141,6 +146,8 @@ class RankRecording:
     perf_ns: int
     complete: bool
     notices: tuple[Notice, ...] = ()
+    cores: int | None = None
+    loaders: tuple[LoaderUse, ...] = ()
 
     @property
     def window(self) -> WindowRecord | None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from stepscope.report.sentences import focus
 from stepscope.report.terminal.findings import findings_section
 from stepscope.report.terminal.head import head_section
+from stepscope.report.terminal.loaders import loaders_section
 from stepscope.report.terminal.look import GLUE, Look
 from stepscope.report.terminal.ranks import ranks_section
 from stepscope.report.terminal.step import figures_section, parts_section
@@ -50,6 +51,7 @@ def print_report(report: Report, file: TextIO | None = None, width: int | None =
             findings_section(report, look),
             parts_section(report, rank, look) if report.health.usable else [],
             figures_section(report, rank, look),
+            loaders_section(report, rank, look),
             ranks_section(report, look),
             tables_section(report, look),
         ]

@@ -1,0 +1,111 @@
+"""Puts a meter around PyTorch's fetching of batches, in this process and in those forked from it."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns, thread_time_ns
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stepscope.record.guard import Guard
+    from stepscope.record.loader.meter import BatchMeter
+
+LOADER_MARK = "_stepscope_loader"
+
+
+class FetchHook:
+    """Wraps what PyTorch's two fetchers do, for as long as a meter is set.
+
+    A fetcher belongs to one loader in one process. In a forked worker the wrappers are there already and
+    the parent's meter is not listened to any more, until the worker sets its own.
+    """
+
+    def __init__(self) -> None:
+        self._undo: list[Callable[[], None]] = []
+        self._begin: Callable[[int], bool | None] | None = None
+        self._end: Callable[[bool], None] | None = None
+        self._collated: Callable[[int, int], None] | None = None
+        self.loader = -1
+
+    def listen(self, meter: BatchMeter, guard: Guard) -> None:
+        """Tell this meter from now on, behind this guard."""
+
+        def begin(loader: int) -> bool | None:
+            return guard.call(meter.begin, loader)
+
+        self._begin, self._end = begin, guard.wrap(meter.end)
+        self._collated = guard.wrap(meter.collated)
+
+    def install(self) -> None:
+        """Put the wrappers in place."""
+        from torch.utils.data._utils import fetch as fetchers
+
+        base = fetchers._BaseDatasetFetcher
+        self._wrap_construction(base)
+        for kind in (fetchers._MapDatasetFetcher, fetchers._IterableDatasetFetcher):
+            self._wrap_fetch(kind)
+
+    def remove(self) -> None:
+        """Put the originals back, unless somebody else has wrapped them since."""
+        for undo in self._undo:
+            undo()
+        self._undo.clear()
+
+    def _wrap_construction(self, kind: Any) -> None:
+        hook, original = self, kind.__init__
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(self, *args, **kwargs)
+            setattr(self, LOADER_MARK, hook.loader)
+            self.collate_fn = TimedCollate(self.collate_fn, hook)
+
+        kind.__init__ = __init__
+        self._undo.append(lambda: _restore(kind, "__init__", __init__, original))
+
+    def _wrap_fetch(self, kind: Any) -> None:
+        hook, original = self, kind.fetch
+
+        def fetch(self: Any, index: Any) -> Any:
+            begin, end = hook._begin, hook._end
+            if begin is None or end is None or not begin(getattr(self, LOADER_MARK, -1)):
+                return original(self, index)
+            try:
+                data = original(self, index)
+            except BaseException:
+                end(False)
+                raise
+            end(True)
+            return data
+
+        kind.fetch = fetch
+        self._undo.append(lambda: _restore(kind, "fetch", fetch, original))
+
+
+class TimedCollate:
+    """A collate function that tells how long it took, wall and CPU time of its thread.
+
+    Args:
+        function: The loader's own.
+        hook: Whom to tell.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], hook: FetchHook) -> None:
+        self._function = function
+        self._hook = hook
+
+    def __call__(self, items: Any) -> Any:
+        """What the function returns."""
+        told = self._hook._collated
+        if told is None:
+            return self._function(items)
+        begin, begin_cpu = perf_counter_ns(), thread_time_ns()
+        try:
+            return self._function(items)
+        finally:
+            told(perf_counter_ns() - begin, thread_time_ns() - begin_cpu)
+
+
+def _restore(kind: Any, name: str, installed: object, original: object) -> None:
+    if getattr(kind, name) is installed:
+        setattr(kind, name, original)

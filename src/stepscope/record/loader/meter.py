@@ -1,0 +1,212 @@
+"""Times each fetch of a batch: its items and its collation, wall and CPU time, and the bytes read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from threading import get_ident
+from time import perf_counter_ns, thread_time_ns
+from typing import TYPE_CHECKING
+
+from stepscope.record.loader.input_output import QueuedTime, ReadBytes
+from stepscope.record.loader.lines import Lines
+from stepscope.schema.loader_rows import BATCHES_NAME, BatchRow, csv_line
+from stepscope.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FLUSH_NS = NS_PER_S
+"""Rows reach the disk at least so often while batches are made."""
+
+MOST_ROWS = 20_000
+"""From then on the batches that a process makes between two writes share one row."""
+
+
+@dataclass(slots=True)
+class Fetch:
+    """The fetch that runs now.
+
+    Attributes:
+        loader: Number of the loader.
+        thread: The thread that runs it.
+        begin_ns, begin_cpu_ns: When it began, on the wall clock and on the thread's CPU clock.
+        collate_ns, collate_cpu_ns: What collation has taken of it so far.
+    """
+
+    loader: int
+    thread: int
+    begin_ns: int
+    begin_cpu_ns: int
+    collate_ns: int = 0
+    collate_cpu_ns: int = 0
+
+
+class BatchMeter:
+    """The meter of one process. Only one fetch is timed at a time: a loader inside a data set is part of it.
+
+    Args:
+        folder: The rank's folder.
+        worker: Number of the worker; -1 for the process that trains.
+
+    Attributes:
+        fetch: The fetch that runs now; ``None`` between fetches.
+        opened: Counts files that are opened, where somebody counts them; else ``None``.
+        on_flush: Called, at most once a second, in the thread that makes batches.
+    """
+
+    def __init__(self, folder: Path, worker: int) -> None:
+        self._lines = Lines(folder / BATCHES_NAME)
+        self._worker = worker
+        self._pid = os.getpid()
+        self._reads = ReadBytes()
+        self._last_read = self._reads.now()
+        self._queue = QueuedTime()
+        self._thread = get_ident()
+        self._queued_before: int | None = None
+        self._rows: list[BatchRow] = []
+        self._sent: dict[int, tuple[int, int]] = {}
+        self._written = 0
+        self._flushed_ns = perf_counter_ns()
+        self._batch = -1
+        self.fetch: Fetch | None = None
+        self.opened: int | None = None
+        self.on_flush: Callable[[], None] | None = None
+
+    def begin(self, loader: int) -> bool:
+        """A batch is about to be made; whether this is the outermost fetch, which is timed."""
+        if self.fetch is not None:
+            return False
+        self._last_opened = self.opened
+        self._queued_before = self._queue.now()
+        self.fetch = Fetch(loader, get_ident(), perf_counter_ns(), thread_time_ns())
+        return True
+
+    def collated(self, wall_ns: int, cpu_ns: int) -> None:
+        """Collation inside the fetch took so long."""
+        fetch = self.fetch
+        if fetch is not None and fetch.thread == get_ident():
+            fetch.collate_ns += wall_ns
+            fetch.collate_cpu_ns += cpu_ns
+
+    def numbered(self, batch: int) -> None:
+        """The next batch has this number in its epoch."""
+        self._batch = batch
+
+    def end(self, made: bool) -> None:
+        """The outermost fetch has ended.
+
+        Args:
+            made: Whether there is a batch; otherwise the data set had no more, or failed.
+        """
+        fetch, self.fetch = self.fetch, None
+        if fetch is None or not made:
+            return
+        wall = perf_counter_ns() - fetch.begin_ns
+        cpu = thread_time_ns() - fetch.begin_cpu_ns
+        queued = self._queued_since(fetch.thread)
+        read, storage = self._read_since()
+        opened = -1
+        if self.opened is not None and self._last_opened is not None:
+            opened = self.opened - self._last_opened
+        self._rows.append(
+            BatchRow(
+                fetch.loader,
+                self._worker,
+                self._pid,
+                self._batch,
+                fetch.begin_ns,
+                wall - fetch.collate_ns,
+                cpu - fetch.collate_cpu_ns,
+                fetch.collate_ns,
+                fetch.collate_cpu_ns,
+                0,
+                0,
+                read,
+                storage,
+                opened,
+                queued,
+            )
+        )
+        if perf_counter_ns() - self._flushed_ns >= FLUSH_NS:
+            self.flush()
+
+    def sent(self, batch: int, wall_ns: int, cpu_ns: int) -> None:
+        """Packing the batch of that number took so long; called in the thread that sends."""
+        self._sent[batch] = wall_ns, cpu_ns
+
+    def flush(self) -> None:
+        """Write the rows so far, but for those whose batch waits to be sent.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        self._write(all_of_them=False)
+
+    def close(self) -> None:
+        """No more batches are made in this process."""
+        self._write(all_of_them=True)
+        self._lines.close()
+        self._reads.close()
+        self._queue.close()
+
+    def _write(self, *, all_of_them: bool) -> None:
+        self._flushed_ns = perf_counter_ns()
+        done = len(self._rows)
+        if self._worker >= 0 and not all_of_them:
+            while done and self._rows[done - 1].batch not in self._sent:
+                done -= 1
+        rows = [_with_sending(row, self._sent) for row in self._rows[:done]]
+        del self._rows[:done]
+        for row in rows:
+            self._sent.pop(row.batch, None)
+        if self._written > MOST_ROWS:
+            rows = _merged(rows)
+        self._written += len(rows)
+        self._lines.append("".join(map(csv_line, rows)))
+        if self.on_flush is not None:
+            self.on_flush()
+
+    def _queued_since(self, thread: int) -> int:
+        now, before = self._queue.now(), self._queued_before
+        # The kernel's file is about the thread in which this meter was made.
+        return -1 if now is None or before is None or thread != self._thread else now - before
+
+    def _read_since(self) -> tuple[int, int]:
+        now, before = self._reads.now(), self._last_read
+        self._last_read = now
+        if now is None or before is None:
+            return -1, -1
+        return now[0] - before[0], now[1] - before[1]
+
+
+def _with_sending(row: BatchRow, sent: dict[int, tuple[int, int]]) -> BatchRow:
+    taken = sent.get(row.batch)
+    return row if taken is None else replace(row, send_ns=taken[0], send_cpu_ns=taken[1])
+
+
+def _merged(rows: list[BatchRow]) -> list[BatchRow]:
+    """Rows of one loader as one."""
+    merged: dict[int, BatchRow] = {}
+    for row in rows:
+        before = merged.get(row.loader)
+        merged[row.loader] = row if before is None else _sum(before, row)
+    return list(merged.values())
+
+
+def _sum(one: BatchRow, other: BatchRow) -> BatchRow:
+    return replace(
+        one,
+        items_ns=one.items_ns + other.items_ns,
+        items_cpu_ns=one.items_cpu_ns + other.items_cpu_ns,
+        collate_ns=one.collate_ns + other.collate_ns,
+        collate_cpu_ns=one.collate_cpu_ns + other.collate_cpu_ns,
+        send_ns=one.send_ns + other.send_ns,
+        send_cpu_ns=one.send_cpu_ns + other.send_cpu_ns,
+        read_bytes=one.read_bytes + other.read_bytes,
+        storage_bytes=one.storage_bytes + other.storage_bytes,
+        opened=one.opened + other.opened,
+        queued_ns=one.queued_ns + other.queued_ns,
+        count=one.count + other.count,
+    )
