@@ -15,6 +15,8 @@ from stepscope.errors import InputError, OptionError
 from stepscope.job.gather import gather
 from stepscope.job.loaders import loader_reports, setting_of
 from stepscope.job.notices import merged
+from stepscope.job.waiting import waiting_of
+from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
 from stepscope.schema.report import Health, Notice, Recording, Report
 from stepscope.schema.run_folder import RankRecording, RunFolder, is_run_folder, load_run
@@ -65,7 +67,9 @@ def analyze(
     digests = _chosen(gathered.ranks, rank)
     results = [digest.results for digest in digests]
     loaders = _loaders(run) if run else ()
-    advice = advise(results, [digest.gains for digest in digests], loaders)
+    job = gathered.job if rank is None else None
+    waiting = waiting_of(job, comparison_of(digests, job))
+    advice = advise(results, [digest.gains for digest in digests], loaders, waiting)
     found = [notice for digest in digests[1:] for notice in digest.notices]
     withheld = [_withheld(digests[place]) for place in advice.withheld]
     notices = merged([*digests[0].notices, *gathered.notices, *found, *withheld])

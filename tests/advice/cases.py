@@ -9,7 +9,7 @@ import numpy as np
 
 from stepscope.analysis.copies import Copies
 from stepscope.analysis.sync import Culprit
-from stepscope.analysis.waiting import Waiting
+from stepscope.job.waiting import Waiting
 from tests.advice.made import COUNT, STEP_NS, context
 
 if TYPE_CHECKING:

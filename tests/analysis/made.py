@@ -106,6 +106,7 @@ def trace(
     gpu_recorded="auto",
     usable=True,
     rank=None,
+    rank_source="none",
     world_size=None,
 ):
     """One rank; ``steps`` are pairs of microseconds, ``startup`` and ``partial`` positions in them."""
@@ -128,7 +129,7 @@ def trace(
         for number, (start, end) in enumerate(steps)
     ]
     recorded = (True if len(linked) else None) if gpu_recorded == "auto" else gpu_recorded
-    meta = TraceMeta(rank, "none", world_size, None, None, tuple(listed), "epoch", frozenset())
+    meta = TraceMeta(rank, rank_source, world_size, None, None, tuple(listed), "epoch", frozenset())
     return Trace(
         meta=meta,
         host=host_rows,

@@ -9,7 +9,7 @@ from importlib import import_module
 from stepscope import analysis
 from stepscope.analysis.results import Results
 
-NOT_ANALYSES = {"base", "results", "summary", "waiting"}
+NOT_ANALYSES = {"base", "results", "summary"}
 
 
 def test_every_module_of_the_folder_is_listed_once():

@@ -15,6 +15,9 @@ from stepscope.advice.findings import advise
 from stepscope.analysis import summary
 from stepscope.analysis.results import run_all
 from stepscope.errors import InputError
+from stepscope.job.digest import digest_of
+from stepscope.job.result import compare
+from stepscope.job.waiting import waiting_of
 from stepscope.testing import scenarios
 from stepscope.trace import load
 
@@ -67,7 +70,11 @@ def test_figures_of_a_shared_trace(job):
     regimes = {figures["regime"] for figures in known} - {None}
     if regimes:
         wanted = {"compute", "healthy"} if regimes == {"compute"} else regimes
-        assert advise(ranks).verdict.regime in wanted
+        assert advise(ranks, waiting=waiting(traces)).verdict.regime in wanted
+
+
+def waiting(traces):
+    return waiting_of(compare([digest_of(trace) for trace in traces]))
 
 
 def check(figures, one):
@@ -96,7 +103,8 @@ def test_the_regime_of_a_scenario(tmp_path, scenario):
     paths = [
         rank.write(tmp_path / f"rank{number}.json") for number, rank in enumerate(scenario.build())
     ]
-    advice = advise([run_all(trace) for trace in load(paths)])
+    traces = load(paths)
+    advice = advise([run_all(trace) for trace in traces], waiting=waiting(traces))
     if scenario.regime is not None:
         assert advice.verdict.regime == scenario.regime
     if scenario.regime == "healthy":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stepscope.analysis.results import Results
-    from stepscope.analysis.waiting import Waiting
+    from stepscope.job.waiting import Waiting
     from stepscope.schema.loader import LoaderReport
     from stepscope.schema.report import Finding, Gain, Regime, Severity
 

@@ -78,16 +78,22 @@ def find(context: Context) -> Finding | None:
         ),
         action="Let communication overlap the backward pass and send less: bucket size, gradients in bfloat16, no "
         "synchronisation while gradients accumulate. "
-        + (
-            "Most of the time in collectives is transfer here."
-            if waiting is not None and waiting < 0.5
-            else "Analyse all ranks together first: from these data, transfer and waiting for a late rank cannot be told "
-            "apart."
-        ),
+        + _transfer_or_waiting(waiting),
         snippet=SNIPPET,
         confidence="high" if waiting is not None else "medium",
         share_frac=share,
     )
+
+
+def _transfer_or_waiting(waiting: float | None) -> str:
+    if waiting is None:
+        return (
+            "Analyse all ranks together first: from these data, transfer and waiting for a late rank cannot be told "
+            "apart."
+        )
+    if waiting < 0.5:
+        return "Most of the time in collectives is transfer here."
+    return "Most of the time in collectives is waiting for the rank that comes last: even out the ranks first."
 
 
 RULE = Rule(

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from stepscope.advice import RULES
 from stepscope.advice.base import NOT_PREDICTED, Context
 from stepscope.advice.verdict import LEAST_SHARE, verdict_of
-from stepscope.analysis.waiting import waiting_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stepscope.advice.base import Rule
     from stepscope.analysis.results import Results
+    from stepscope.job.waiting import Waiting
     from stepscope.predict import Gains
     from stepscope.schema.loader import LoaderReport
     from stepscope.schema.report import Finding, Verdict
@@ -55,7 +55,10 @@ class Advice:
 
 
 def advise(
-    ranks: Sequence[Results], gains: Sequence[Gains] = (), loaders: Sequence[LoaderReport] = ()
+    ranks: Sequence[Results],
+    gains: Sequence[Gains] = (),
+    loaders: Sequence[LoaderReport] = (),
+    waiting: Waiting | None = None,
 ) -> Advice:
     """The verdict over all ranks, and the findings, those of the verdict's regime first.
 
@@ -63,8 +66,8 @@ def advise(
         ranks: The analyses of each rank.
         gains: What changes would gain on each, in the same order; empty when nothing was replayed.
         loaders: The loaders of all ranks, seen from inside; empty where no recorder saw them.
+        waiting: Waiting of ranks for each other; ``None`` where it cannot be known.
     """
-    waiting = waiting_between(ranks)
     predicted = job_gains(gains) if gains else [NOT_PREDICTED] * len(ranks)
     contexts = [
         Context(one, len(ranks), waiting, gain, _feeding(one, loaders))

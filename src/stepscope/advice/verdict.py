@@ -235,7 +235,7 @@ def _late(contexts: Sequence[Context]) -> str:
     waiting = contexts[0].waiting
     return (
         f"rank {waiting.late_rank}"
-        if waiting and waiting.late_share > 0.5
+        if waiting and waiting.is_named and waiting.late_share > 0.5
         else "whichever rank comes last"
     )
 

@@ -1,6 +1,6 @@
 """One analysis a file: checked tables of one rank in, one frozen result out.
 
-Every module here but ``base``, ``results``, ``summary`` and ``waiting`` ends in ``ANALYSIS`` and is listed below; a test
+Every module here but ``base``, ``results`` and ``summary`` ends in ``ANALYSIS`` and is listed below; a test
 holds the list against the folder.
 """
 

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepscope.analysis.waiting import waiting_between
 from stepscope.errors import InputError, OptionError
 from stepscope.job.digest import RankDigest
-from stepscope.job.pool import usable_cores, work_off
+from stepscope.job.pool import work_off
+from stepscope.job.result import Job, compare
 from stepscope.job.task import FileDigest, Task
 from stepscope.predict import shortest_calls
 from stepscope.schema.report import Notice
 from stepscope.trace import ranks
+from stepscope.trace.cores import usable_cores
 from stepscope.trace.loading import find
 from stepscope.trace.source import STANDARD_INPUT
 
@@ -41,10 +42,12 @@ class Gathered:
     Attributes:
         ranks: In order of rank, never empty.
         notices: What was odd about the set of files.
+        job: The ranks compared; ``None`` where they cannot be.
     """
 
     ranks: tuple[RankDigest, ...]
     notices: tuple[Notice, ...]
+    job: Job | None = None
 
 
 def gather(
@@ -94,8 +97,11 @@ def gather(
         raise refused[0]
     groups, notices = ranks.group([one.identity for one in read.values()])
     digests = _of_groups(task, groups, read, processes)
+    job = compare(digests)
     return Gathered(
-        tuple(digests), (*notices, *_foreign(refused, len(files)), *ranks.missing(groups))
+        _arriving_together(task, digests, job, processes),
+        (*notices, *_foreign(refused, len(files)), *ranks.missing(groups)),
+        job,
     )
 
 
@@ -122,11 +128,11 @@ def with_timelines(
 
 
 def _arriving_together(
-    task: Task, digests: Sequence[RankDigest], processes: int
+    task: Task, digests: Sequence[RankDigest], job: Job | None, processes: int
 ) -> tuple[RankDigest, ...]:
     """The digests with the gain of arriving together; few ranks are worth the second reading."""
-    waiting = waiting_between([digest.results for digest in digests])
-    if waiting is None or not waiting.is_most or len(digests) > MOST_REPLAYED:
+    on_device = all(one.results.collectives.on_device for one in digests)
+    if job is None or not job.loss_frac or len(digests) > MOST_REPLAYED or not on_device:
         return tuple(digests)
     shortest = shortest_calls([digest.results for digest in digests])
     if shortest is None:

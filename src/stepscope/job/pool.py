@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from stepscope.errors import InputError
+from stepscope.trace.cores import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,13 +22,6 @@ R = TypeVar("R")
 
 TABLE_THREADS = "POLARS_MAX_THREADS"
 """Each process gets its share of the cores; the variable counts when the table library is imported."""
-
-
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def work_off(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from stepscope.job.digest import RankDigest
     from stepscope.trace.intervals import Floats, Ints
 
-SHARE_OF_TWO, SHARE_OF_MANY = 0.75, 0.5
+SHARE_OF_TWO, SHARE_OF_MANY = 0.75, 0.55
 """Of the waiting, a rank must have caused at least this much to be named: of two ranks one always has half."""
 
 LEAST_STEPS = 3

@@ -69,7 +69,8 @@ def work_of(trace: Trace, anchors: Anchors) -> Work:
     device = trace.device
     start, end = (device.get_column(name).to_numpy() for name in ("start_ns", "end_ns"))
     rows = device.get_column("launch").fill_null(NONE).to_numpy()
-    launch = np.where(rows == NONE, NONE, anchors.owner[rows]).astype(np.int64)
+    # Work without a launch takes the entry behind the last; a window of device work alone has no owner.
+    launch = np.append(anchors.owner, NONE)[rows].astype(np.int64)
     windows = windows_of(trace)
     window = np.clip(np.searchsorted(windows[:, 0], start, side="right") - 1, 0, None)
     since = np.where(launch == NONE, windows[window, 0] - 1, anchors.start[launch])

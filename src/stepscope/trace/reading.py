@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from multiprocessing import parent_process
 from typing import TYPE_CHECKING
 
 from stepscope.trace import splitting
@@ -51,7 +52,8 @@ def read_text(path: str, *, with_python: bool) -> Text:
         InputError: It cannot be read or is something else.
     """
     cores = min(usable_cores(), MOST_WORKERS)
-    if cores > 1 and splitting.is_worth_it(path):
+    # A process that is one of several already has its core, and no other.
+    if cores > 1 and parent_process() is None and splitting.is_worth_it(path):
         try:
             return _by_several(path, cores, with_python=with_python)
         except NeedsOneReader:

@@ -1,68 +1,73 @@
-"""A small data-parallel training on gloo, one rank of which is slowed: python ddp.py FOLDER RANK WORLD KIND SLOW."""
+"""A small data-parallel training on gloo, one rank of which is slowed: ddp.py FOLDER RANK WORLD KIND SLOW."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
 
-STEPS, WARMUP, ACTIVE = 12, 3, 9
+import torch
+from torch import distributed, nn
+from torch.profiler import ProfilerActivity, profile, schedule
+
+STEPS, WARMUP, ACTIVE, BATCH = 12, 3, 9, 8
 SLOW_S = 0.08
 BACKWARD_S = 0.2
 
 
-def main(folder, rank, world, kind, slow):
-    os.environ["OMP_NUM_THREADS"] = "1"
-    import torch
-    from torch import distributed, nn
-    from torch.profiler import ProfilerActivity, profile, schedule
+class Data(torch.utils.data.Dataset):
+    """Random samples, each of which takes a while."""
 
+    def __init__(self, wait_s):
+        self.wait_s = wait_s
+
+    def __len__(self):
+        return STEPS * BATCH
+
+    def __getitem__(self, index):
+        time.sleep(self.wait_s)
+        return torch.randn(64), torch.randn(64)
+
+
+class Net(nn.Module):
+    """Four layers, and extra matrix products for a while."""
+
+    def __init__(self, extra_s):
+        super().__init__()
+        self.layers = nn.Sequential(*[nn.Linear(64, 64) for _ in range(4)])
+        self.heavy = torch.randn(256, 256)
+        self.extra_s = extra_s
+
+    def forward(self, x):
+        until = time.perf_counter() + self.extra_s
+        while time.perf_counter() < until:
+            torch.mm(self.heavy, self.heavy)
+        return self.layers(x)
+
+
+def main(folder, rank, world, kind):
+    """Trains and exports the trace; ``kind`` is what this rank is slow in."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    is_slow = rank == slow
     distributed.init_process_group(
         "gloo", init_method=f"file://{folder}/store", rank=rank, world_size=world
     )
-
-    class Data(torch.utils.data.Dataset):
-        def __len__(self):
-            return STEPS * 8
-
-        def __getitem__(self, index):
-            if is_slow and kind == "input":
-                time.sleep(SLOW_S / 8)
-            return torch.randn(64), torch.randn(64)
-
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layers = nn.Sequential(*[nn.Linear(64, 64) for _ in range(4)])
-            self.heavy = torch.randn(256, 256)
-
-        def forward(self, x):
-            if is_slow and kind == "compute":
-                until = time.perf_counter() + SLOW_S
-                while time.perf_counter() < until:
-                    torch.mm(self.heavy, self.heavy)
-            return self.layers(x)
-
-    model = nn.parallel.DistributedDataParallel(Net(), bucket_cap_mb=0.02)
-    if is_slow and kind == "backward":
-        model.module.layers[1].weight.register_hook(lambda grad: time.sleep(BACKWARD_S))
+    net = Net(SLOW_S if kind == "compute" else 0)
+    model = nn.parallel.DistributedDataParallel(net, bucket_cap_mb=0.02)
+    if kind == "backward":
+        net.layers[1].weight.register_hook(lambda _: time.sleep(BACKWARD_S))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    loader = torch.utils.data.DataLoader(Data(), batch_size=8)
+    data = Data(SLOW_S / BATCH if kind == "input" else 0)
     trace = Path(folder, f"rank{rank}.pt.trace.json")
     with profile(
         activities=[ProfilerActivity.CPU],
         schedule=schedule(wait=0, warmup=WARMUP, active=ACTIVE),
         on_trace_ready=lambda made: made.export_chrome_trace(str(trace)),
     ) as profiler:
-        for x, y in loader:
-            if is_slow and kind == "host":
-                until = time.perf_counter() + SLOW_S
-                while time.perf_counter() < until:
-                    pass
+        for x, y in torch.utils.data.DataLoader(data, batch_size=BATCH):
+            until = time.perf_counter() + (SLOW_S if kind == "host" else 0)
+            while time.perf_counter() < until:
+                pass
             loss = (model(x) - y).square().mean()
             optimizer.zero_grad()
             loss.backward()
@@ -72,4 +77,5 @@ def main(folder, rank, world, kind, slow):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
+    given, number, ranks, what, slow = sys.argv[1:]
+    main(given, int(number), int(ranks), what if number == slow else "nothing")
