@@ -75,3 +75,13 @@ def test_with_workers_the_trace_does_not_tell_the_work_but_the_recorder_may():
     known = source_of(trace, graph, Setting(work_ns=(70 * MS, 90 * MS)))
     assert known is not None
     assert known.mean_ns == pytest.approx(80 * MS)
+
+
+def test_workers_that_wait_for_storage_need_no_core_each():
+    base = replay(Run(wait=80 * MS, workers=False).read())
+    waiting = Pipeline(base, Source(work_ns=(80 * MS,), cores=2, cpu_frac=0.1))
+    computing = Pipeline(base, Source(work_ns=(80 * MS,), cores=2, cpu_frac=1.0))
+    assert computing.workers_needed() == 1
+    assert waiting.workers_needed() > 2
+    four = waiting.row(4).worst.step_ns
+    assert four < computing.row(4).worst.step_ns

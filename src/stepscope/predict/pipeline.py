@@ -32,6 +32,9 @@ quarter of a microsecond and one copy for every 4 KiB."""
 PREFETCH = 2
 """Batches that each worker prepares ahead, PyTorch's default."""
 
+LEAST_COMPUTING = 0.05
+"""A worker is taken to need a core for at least so much of its time."""
+
 BATCHES = 256
 """Batches that the model plays through; the first half is start-up."""
 
@@ -83,17 +86,25 @@ class Pipeline:
         """The fewest workers that keep ahead of training, with a quarter in reserve.
 
         The arithmetic: a batch takes one worker ``work``, training takes one every ``step``, so that
-        ``work / step`` workers just keep up. Never more than the cores, one of which trains.
+        ``work / step`` workers just keep up. Never more than keep the cores busy that training leaves,
+        all but one: a worker that waits for storage needs no core meanwhile.
         """
         wanted = int(np.ceil(1.25 * self._source.mean_ns / max(self._free.step_ns, 1.0)))
-        ceiling = max((self._source.cores or wanted + 1) - 1, 1)
+        if self._source.cores is None:
+            return max(wanted, 1)
+        ceiling = int((self._source.cores - 1) / max(self._computing, LEAST_COMPUTING))
         return max(1, min(wanted, ceiling))
+
+    @property
+    def _computing(self) -> float:
+        """Share of the time of making a batch that needs a core; all of it where that is not known."""
+        return 1.0 if self._source.cpu_frac is None else self._source.cpu_frac
 
     def _with_load(self) -> Outcome:
         """Training beside busy workers: slower while they work, and each batch is handed over."""
         graph = self._base.graph
         share = min(1.0, self._source.mean_ns / max(self._free.step_ns, 1.0))
-        busy = share * (1.0 if self._source.cpu_frac is None else self._source.cpu_frac)
+        busy = share * self._computing
         slower = change.slower_host(change.without_input(graph), 1 + busy * (SHARED_CORE - 1))
         once = outcome(self._base, slower)
         handover = HANDOVER_NS_PER_BYTE * self._source.batch_bytes * self._source.per_step
@@ -104,14 +115,14 @@ class Pipeline:
         cores = self._source.cores
         if cores is None:
             return SHARED_CORE
-        return max(1.0, (workers + 1) / cores)
+        return max(1.0, (workers * self._computing + 1) / cores)
 
     def _cpu_bound_ns(self) -> float:
         """Step time when the cores are the limit; 0 when they are not known."""
         source = self._source
         if source.cores is None:
             return 0.0
-        computing = source.mean_ns * (1.0 if source.cpu_frac is None else source.cpu_frac)
+        computing = source.mean_ns * self._computing
         # With the model on the CPU, training may already use every core.
         training = self._free.step_ns * (1 if len(self._base.graph.launch) else source.cores)
         return (computing + training) / source.cores
