@@ -45,14 +45,16 @@ class Cost:
     Attributes:
         watcher: Its name.
         program_cpu_s: Processor time of the program, by its own account.
+        wall_s: How long it all took.
         added_cpu_s: What the rest of the tree used.
-        added_frac: The same as a share of the program's.
+        added_frac: The same as a share of one core over the time that the program ran.
         added_bytes: Proportional memory of the tree at its peak, less the program's.
         keeps_output: Whether standard output was the program's line and nothing else.
     """
 
     watcher: str
     program_cpu_s: float
+    wall_s: float
     added_cpu_s: float
     added_frac: float
     added_bytes: int
@@ -120,6 +122,7 @@ def measure(name: str, line: list[str], program: Path, seconds: float) -> Cost:
             command, cwd=folder, env=environ, stdin=subprocess.DEVNULL, stdout=out, stderr=err
         )
         tree = ProcessTree(running.pid)
+        start = time.monotonic()
         most = 0
         while os.waitid(os.P_PID, running.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             tree.find()
@@ -127,14 +130,16 @@ def measure(name: str, line: list[str], program: Path, seconds: float) -> Cost:
             most = max(most, tree.proportional_bytes() or 0)
             time.sleep(LOOK_EVERY_S)
         used = tree.sample().cpu_s
+        wall = time.monotonic() - start
         running.wait()
     own = json.loads((folder / "own.json").read_text())
     added = max(used - own["cpu_s"], 0.0)
     return Cost(
         watcher=name,
         program_cpu_s=own["cpu_s"],
+        wall_s=wall,
         added_cpu_s=added,
-        added_frac=added / own["cpu_s"],
+        added_frac=added / wall,
         added_bytes=max(most - own["pss"], 0),
         keeps_output=(folder / "out").read_text(errors="replace") == "the program's own line\n",
     )
@@ -144,7 +149,7 @@ def row(cost: Cost) -> str:
     """A line of the table."""
     kept = "kept" if cost.keeps_output else "changed"
     return (
-        f"{cost.watcher:<16} {cost.added_cpu_s:7.2f} s  {cost.added_frac:8.2%}  "
+        f"{cost.watcher:<16} {cost.wall_s:6.0f} s  {cost.added_cpu_s:7.2f} s  {cost.added_frac:8.2%}  "
         f"{cost.added_bytes / 1e6:7.1f} MB  output {kept}"
     )
 

@@ -15,15 +15,16 @@ import subprocess
 import time
 
 PROGRAMS = ("slurmctld", "slurmd", "munged", "srun", "sbatch", "squeue")
+ACCOUNTING = ("slurmdbd", "sacctmgr", "sacct", "mariadbd", "mariadb-install-db", "mariadb")
 FIRST_PORT = 17400
 
 
-def missing():
+def missing(programs=PROGRAMS):
     """Why no cluster can be brought up here; empty when one can."""
     if os.geteuid() != 0:
         return "bringing up a Slurm needs root"
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-    absent = [name for name in PROGRAMS if shutil.which(name, path=path) is None]
+    absent = [name for name in programs if shutil.which(name, path=path) is None]
     return f"Slurm is not installed ({', '.join(absent)})" if absent else ""
 
 
@@ -33,9 +34,12 @@ class Cluster:
     Args:
         base: An empty folder.
         nodes, cores, gpus: How much of what.
+        accounts: Whether jobs are accounted for in a database, so that ``sacct`` answers.
+        port: First of its ports.
     """
 
-    def __init__(self, base, nodes=2, cores=4, gpus=2):
+    def __init__(self, base, *, nodes=2, cores=4, gpus=2, accounts=False, port=FIRST_PORT):
+        self.accounts, self.port, self.has_controller = accounts, port, False
         self.base, self.nodes, self.cores, self.gpus = base, nodes, cores, gpus
         self.host = socket.gethostname().partition(".")[0]
         self.environ = {
@@ -46,7 +50,15 @@ class Cluster:
         self.daemons: list[subprocess.Popen[bytes]] = []
 
     def up(self):
-        """Starts the daemons and waits until all nodes are ready."""
+        """Starts the daemons and waits until all nodes are ready; leaves none behind when one fails."""
+        try:
+            self.begin()
+        except BaseException:
+            self.down()
+            raise
+        return self
+
+    def begin(self):
         base = self.base
         for name in ("state", "spool", "log", "dev", "munge"):
             (base / name).mkdir()
@@ -64,12 +76,14 @@ class Cluster:
             f"--seed-file={base}/munge/seed",
         )  # fmt: skip
         self.wait_for((base / "munge" / "sock").exists, "munged")
+        if self.accounts:
+            self.open_accounts()
         self.start("slurmctld", "-D", "-f", str(base / "slurm.conf"))
+        self.has_controller = True
         for number in range(self.nodes):
             (base / "spool" / f"node{number}").mkdir()
             self.start("slurmd", "-D", "-N", f"node{number}", "-f", str(base / "slurm.conf"))
         self.wait_for(lambda: self.ready() == self.nodes, "the nodes")
-        return self
 
     def ready(self):
         told = self.run("sinfo", "-h", "-N", "-t", "idle,mix,alloc", "-o", "%N").stdout.split()
@@ -77,7 +91,7 @@ class Cluster:
 
     def configure(self):
         base, last = self.base, self.nodes - 1
-        ports = f"[{FIRST_PORT + 1}-{FIRST_PORT + self.nodes}]"
+        ports = f"[{self.port + 1}-{self.port + self.nodes}]"
         (base / "slurm.conf").write_text(f"""\
 ClusterName=steptest
 SlurmctldHost={self.host}(127.0.0.1)
@@ -86,7 +100,7 @@ SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket={base}/munge/sock
 CredType=cred/munge
-SlurmctldPort={FIRST_PORT}
+SlurmctldPort={self.port}
 SlurmctldPidFile={base}/ctld.pid
 SlurmdPidFile={base}/slurmd.%n.pid
 StateSaveLocation={base}/state
@@ -106,7 +120,7 @@ ReturnToService=2
 MailProg=/bin/true
 InactiveLimit=0
 KillWait=3
-AccountingStorageType=accounting_storage/none
+{self.storage()}
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=1
 GresTypes=gpu
@@ -120,6 +134,63 @@ PartitionName=gpu Nodes=ALL Default=YES MaxTime=01:00:00 State=UP
             "CgroupAutomount=no\nConstrainCores=no\nConstrainRAMSpace=no\nConstrainDevices=no\n"
         )
 
+    def storage(self):
+        if not self.accounts:
+            return "AccountingStorageType=accounting_storage/none"
+        return (
+            "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\n"
+            f"AccountingStoragePort={self.port + 91}\nAccountingStoragePass={self.base}/munge/sock"
+        )
+
+    def open_accounts(self):
+        """A private database and Slurm's daemon in front of it."""
+        base, word = self.base, secrets.token_hex(12)
+        store = base / "db"
+        store.mkdir()
+        shutil.chown(store, "mysql", "mysql")
+        # The database runs as its own user, who must be able to come here.
+        base.chmod(0o711)
+        made = self.run(
+            "mariadb-install-db", "--user=mysql", f"--datadir={store}/data", "--skip-test-db",
+            "--auth-root-authentication-method=socket",
+        )  # fmt: skip
+        assert made.returncode == 0, made.stderr
+        self.start(
+            "mariadbd", "--no-defaults", "--user=mysql", f"--datadir={store}/data",
+            f"--socket={store}/sock", f"--pid-file={store}/pid", "--bind-address=127.0.0.1",
+            f"--port={self.port + 90}", "--innodb-buffer-pool-size=64M",
+        )  # fmt: skip
+        ask = ("mariadb", "--no-defaults", "-S", f"{store}/sock", "-e")
+        self.wait_for(lambda: self.run(*ask, "select 1").returncode == 0, "the database")
+        users = "slurm@localhost", "slurm@'127.0.0.1'"
+        grants = "".join(
+            f"create user {user} identified by '{word}'; grant all on accounts.* to {user};"
+            for user in users
+        )
+        self.run(*ask, f"create database accounts; {grants}")
+        settings = base / "slurmdbd.conf"
+        settings.touch(mode=0o600)
+        settings.write_text(f"""\
+AuthType=auth/munge
+AuthInfo=socket={base}/munge/sock
+DbdHost={self.host}
+DbdAddr=127.0.0.1
+DbdPort={self.port + 91}
+SlurmUser=root
+PidFile={base}/slurmdbd.pid
+LogFile={base}/log/slurmdbd.log
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort={self.port + 90}
+StorageUser=slurm
+StoragePass={word}
+StorageLoc=accounts
+""")
+        self.start("slurmdbd", "-D")
+        show = ("timeout", "5", "sacctmgr", "-n", "-i", "show", "cluster")
+        self.wait_for(lambda: self.run(*show).returncode == 0, "slurmdbd")
+        self.run("sacctmgr", "-i", "-Q", "add", "cluster", "steptest", seconds=20)
+
     def start(self, *command):
         with (self.base / "log" / f"{command[0]}.{len(self.daemons)}.out").open("wb") as log:
             daemon = subprocess.Popen(
@@ -132,7 +203,6 @@ PartitionName=gpu Nodes=ALL Default=YES MaxTime=01:00:00 State=UP
         end = time.monotonic() + seconds
         while not is_so():
             if time.monotonic() > end:
-                self.down()
                 raise RuntimeError(f"{what} did not come up")
             time.sleep(0.1)
 
@@ -150,10 +220,11 @@ PartitionName=gpu Nodes=ALL Default=YES MaxTime=01:00:00 State=UP
 
     def down(self):
         """Ends the jobs and then the daemons, last started first."""
-        self.run("scancel", "--me", seconds=10)
-        end = time.monotonic() + 10
-        while self.run("squeue", "-h", seconds=10).stdout.strip() and time.monotonic() < end:
-            time.sleep(0.2)
+        if self.has_controller:
+            self.run("scancel", "--me")
+            end = time.monotonic() + 10
+            while self.run("squeue", "-h").stdout.strip() and time.monotonic() < end:
+                time.sleep(0.2)
         for daemon in reversed(self.daemons):
             daemon.send_signal(signal.SIGTERM)
             try:
