@@ -8,7 +8,7 @@ READY := $(VENV)/.installed-$(shell cksum <pyproject.toml | cut -d' ' -f1)
 PYTEST ?=
 export TORCH
 
-.PHONY: help demo test quick check format dist test-pythons bench clean
+.PHONY: help demo test quick check format docs dist test-pythons bench clean
 
 help:
 	@echo "make demo          train a small model through a slow loader and diagnose it"
@@ -16,6 +16,7 @@ help:
 	@echo "make quick         the tests that take no seconds, under two minutes"
 	@echo "make check         ruff, mypy --strict, import-linter, formatting"
 	@echo "make format        let ruff mend formatting and the simple findings"
+	@echo "make docs          the documentation site, its notebooks executed, its links checked"
 	@echo "make dist          wheel and sdist, and a proof that the wheel alone works"
 	@echo "make test-pythons  the tests without torch under every Python 3.10 to 3.13 found"
 	@echo "make bench         speed and memory beside other tools (BENCH=small|full)"
@@ -45,6 +46,11 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(READY)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python scripts/check_links.py docs/_build/html
+	scripts/print-handout docs/_build/html
+
 dist: $(READY)
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
@@ -57,5 +63,5 @@ bench: $(READY)
 	benchmarks/run $(BENCH)
 
 clean:
-	rm -rf .venv .venv-* dist build stepscope-runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* dist build docs/_build docs/reference/made docs/tutorials/made stepscope-runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks scripts -name __pycache__ -prune -exec rm -rf {} +

@@ -14,7 +14,7 @@ from stepscope.errors import StepscopeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-COMMANDS = ("profile", "analyze", "compare", "demo", "watch", "check", "cost")
+COMMANDS = ("profile", "analyze", "compare", "tune", "demo", "watch", "check", "cost", "lab")
 """Modules of this package in the order in which ``--help`` shows them."""
 
 INTERRUPTED = 130
