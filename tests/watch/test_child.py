@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -169,11 +168,9 @@ def test_a_folder_that_cannot_be_written_to_does_not_stop_the_command(tmp_path):
 
 
 def test_a_full_disk_does_not_stop_the_command(tmp_path):
-    def small_disk():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-
     line = watch_line(tmp_path, "sh", "-c", "sleep 2; echo done; exit 4")
-    run = subprocess.run(line, capture_output=True, timeout=60, check=False, preexec_fn=small_disk)
+    small = ["sh", "-c", 'ulimit -f 4; exec "$@"', "sh", *line]
+    run = subprocess.run(small, capture_output=True, timeout=60, check=False)
     assert (run.returncode, run.stdout) == (4, b"done\n")
     assert b"samples are no longer written" in run.stderr
     assert b"no end seen" in run.stderr

@@ -4,18 +4,19 @@ import fcntl
 import os
 import pty
 import re
-import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
-import time
 
 import pytest
 
 from stepscope.watch.view import Board, TerminalView, open_view, sparkline
 from tests.watch.rows import device, device_start, host, start
 from tests.watch.test_child import RUN
+
+RUN_LINE = [sys.executable, "-c", RUN]
 
 
 def plain(text):
@@ -89,50 +90,57 @@ def test_the_foot_is_kept_free_and_given_back():
     os.close(outside)
 
 
+TYPIST = """
+import os, pty, select, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.environ["TERM"] = "xterm"
+    os.execv(sys.argv[1], sys.argv[1:])
+seen, sent, end = b"", False, time.monotonic() + 60
+while time.monotonic() < end:
+    if select.select([terminal], [], [], 0.1)[0]:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    if b"tty True" in seen and not sent:
+        os.write(terminal, bytes([3]))
+        sent = True
+_, status = os.waitpid(pid, 0)
+sys.stdout.buffer.write(seen)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""Sits at a terminal, starts a program there, and types Ctrl-C once it says that it is at one."""
+
+INTERRUPTED = """
+import signal, sys, time
+got = []
+signal.signal(signal.SIGINT, lambda n, f: got.append(n))
+print('tty', sys.stdout.isatty(), flush=True)
+end = time.monotonic() + 20
+while not got and time.monotonic() < end: time.sleep(0.01)
+time.sleep(0.3)
+print('got', len(got), flush=True)
+"""
+
+
 @pytest.mark.skipif(not hasattr(signal, "sigtimedwait"), reason="needs Linux's signals")
 def test_on_a_terminal_the_command_sees_a_terminal_and_ctrl_c_reaches_it_once(tmp_path):
-    text = (
-        "import signal, sys, time\n"
-        "got = []\n"
-        "signal.signal(signal.SIGINT, lambda n, f: got.append(n))\n"
-        "print('tty', sys.stdout.isatty(), flush=True)\n"
-        "end = time.monotonic() + 20\n"
-        "while not got and time.monotonic() < end: time.sleep(0.01)\n"
-        "time.sleep(0.3)\n"
-        "print('got', len(got), flush=True)\n"
+    watched = [
+        *RUN_LINE,
+        f"--out={tmp_path}",
+        "--interval=0.05",
+        "--",
+        sys.executable,
+        "-c",
+        INTERRUPTED,
+    ]
+    run = subprocess.run(
+        [sys.executable, "-c", TYPIST, *watched], capture_output=True, timeout=90, check=False
     )
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ["TERM"] = "xterm"
-        line = [
-            sys.executable,
-            "-c",
-            RUN,
-            f"--out={tmp_path}",
-            "--interval=0.05",
-            "--",
-            sys.executable,
-            "-c",
-            text,
-        ]
-        os.execv(sys.executable, line)
-    seen = b""
-    sent = False
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        if select.select([terminal], [], [], 0.1)[0]:
-            try:
-                piece = os.read(terminal, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            seen += piece
-        if b"tty True" in seen and not sent:
-            os.write(terminal, b"\x03")
-            sent = True
-    _, status = os.waitpid(pid, 0)
-    os.close(terminal)
-    assert os.WEXITSTATUS(status) == 0
-    assert b"got 1" in seen
-    assert b"exit status 0" in seen
+    assert run.returncode == 0
+    assert b"got 1" in run.stdout
+    assert b"exit status 0" in run.stdout
