@@ -12,9 +12,10 @@ from stepscope._version import __version__
 from stepscope.advice.findings import advise
 from stepscope.analysis import summary
 from stepscope.errors import InputError, OptionError
-from stepscope.job.gather import gather
+from stepscope.job.gather import gather, with_timelines
 from stepscope.job.loaders import loader_reports, setting_of
 from stepscope.job.notices import merged
+from stepscope.job.report import job_report
 from stepscope.job.waiting import waiting_of
 from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
@@ -68,8 +69,10 @@ def analyze(
     results = [digest.results for digest in digests]
     loaders = _loaders(run) if run else ()
     job = gathered.job if rank is None else None
-    waiting = waiting_of(job, comparison_of(digests, job))
+    comparison = comparison_of(digests, job)
+    waiting = waiting_of(job, comparison)
     advice = advise(results, [digest.gains for digest in digests], loaders, waiting)
+    shown = frozenset({digests[0].rank, *(one.rank for one in advice.findings)})
     found = [notice for digest in digests[1:] for notice in digest.notices]
     withheld = [_withheld(digests[place]) for place in advice.withheld]
     notices = merged([*digests[0].notices, *gathered.notices, *found, *withheld])
@@ -81,11 +84,12 @@ def analyze(
         paths=tuple(str(path) for path in paths),
         health=_health(results, notices),
         verdict=advice.verdict,
-        ranks=tuple(digest.report for digest in digests),
+        ranks=tuple(digest.report for digest in with_timelines(digests, shown, steps)),
         findings=advice.findings,
         kernels=summary.kernel_rows(results),
         operators=summary.operator_rows(results),
         recording=_recording(run) if run else None,
+        job=job_report(digests, job, comparison) if job is not None else None,
         loaders=loaders,
     )
 

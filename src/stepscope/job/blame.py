@@ -36,6 +36,9 @@ class Blame:
         excess_ns: What the last rank did longer than the median of the others since their last meeting,
             by part, shape ``(n, parts)``; negative where it did it shorter.
         parts: Names of the parts.
+        spread_ns: How long the first rank waited for it.
+        kind: Of the collective.
+        group_id: Its process group.
     """
 
     culprit: Ints
@@ -46,6 +49,9 @@ class Blame:
     step: Ints
     excess_ns: Ints
     parts: tuple[str, ...]
+    spread_ns: Ints
+    kind: tuple[str, ...]
+    group_id: Ints
 
 
 def blame(ranks: Sequence[RankDigest], waits: Waits, steady: Bools) -> Blame:
@@ -81,6 +87,9 @@ def blame(ranks: Sequence[RankDigest], waits: Waits, steady: Bools) -> Blame:
         step=late["step"].fill_null(-1).to_numpy(),
         excess_ns=excess,
         parts=parts,
+        spread_ns=late["spread_ns"].to_numpy(),
+        kind=tuple(late["kind"].to_list()),
+        group_id=late["group_id"].to_numpy(),
     )
 
 

@@ -106,10 +106,12 @@ def gather(
 
 
 def with_timelines(
-    digests: Sequence[RankDigest], numbers: frozenset[int | None]
+    digests: Sequence[RankDigest],
+    numbers: frozenset[int | None],
+    steps: tuple[int | None, int | None] | None = None,
 ) -> list[RankDigest]:
     """The same digests with the bars of these ranks, whose files are read again where they were left out."""
-    task = Task()
+    task = Task(steps)
     out = []
     for digest in digests:
         if digest.report.timeline is not None or digest.rank not in numbers:

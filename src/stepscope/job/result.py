@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from stepscope.job.blame import blame
+from stepscope.job.blame import Blame, blame
 from stepscope.job.clocks import Clocks, align
 from stepscope.job.grouping import CallGroup, all_calls
 from stepscope.job.matching import Matched, match
@@ -35,6 +35,7 @@ class Job:
         steps: Numbers of the steps that steady figures rest on, over all ranks; empty without steps.
         steady: Which rows of ``waits.events`` steady figures rest on, shape ``(events,)``.
         step_ns: Length of those steps (without steps, of the windows) together, the median over ranks.
+        blame: Late arrivals; ``None`` where no collective matches.
         straggler: The rank that caused most of the waiting; ``None`` where nobody was late.
     """
 
@@ -46,6 +47,7 @@ class Job:
     steps: tuple[int, ...]
     steady: Bools
     step_ns: int
+    blame: Blame | None
     straggler: Straggler | None
 
     @property
@@ -86,6 +88,7 @@ def compare(ranks: Sequence[RankDigest]) -> Job | None:
         steps=steps,
         steady=steady,
         step_ns=int(np.median([_steady_ns(one) for one in ranks])),
+        blame=found,
         straggler=straggler_of(ranks, found, steps) if found is not None else None,
     )
 

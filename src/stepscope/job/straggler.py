@@ -109,7 +109,7 @@ def straggler_of(
         all_steps=len(steps),
         pattern=_pattern(per_step),
         excess_ns=longer,
-        cause=_cause(longer),
+        cause=_largest(longer),
         node=node,
         is_named=share >= needed and often and int(mine.sum()) >= LEAST_STEPS,
     )
@@ -148,7 +148,13 @@ def _longer(found: Blame, place: int) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 
 
-def _cause(longer: tuple[tuple[str, int], ...]) -> str | None:
+def cause_of(parts: Sequence[str], excess_ns: Ints) -> str | None:
+    """The part that explains one late arrival; ``None`` where none does."""
+    pairs = [(part, int(ns)) for part, ns in zip(parts, excess_ns.tolist(), strict=True) if ns > 0]
+    return _largest(tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))))
+
+
+def _largest(longer: tuple[tuple[str, int], ...]) -> str | None:
     total = sum(ns for _, ns in longer)
     if not total or longer[0][1] < CAUSE_SHARE * total or longer[0][0] == "unknown":
         return None

@@ -10,6 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from stepscope.schema.job_report import (
+    CollectiveRow,
+    HostClock,
+    JobReport,
+    LateRow,
+    OutlierRow,
+    PathShare,
+    StragglerRow,
+)
 from stepscope.schema.loader import (
     BatchTimes,
     FunctionRow,
@@ -43,6 +52,7 @@ __all__ = [
     "OVERVIEW_PARTS",
     "SCHEMA_VERSION",
     "BatchTimes",
+    "CollectiveRow",
     "Confidence",
     "CopyRow",
     "Evidence",
@@ -51,12 +61,17 @@ __all__ = [
     "Gain",
     "Gpu",
     "Health",
+    "HostClock",
+    "JobReport",
     "KernelRow",
     "Lane",
+    "LateRow",
     "LoaderReport",
     "MemoryPeak",
     "Notice",
     "OperatorRow",
+    "OutlierRow",
+    "PathShare",
     "PlaceRow",
     "RankReport",
     "Recording",
@@ -66,6 +81,7 @@ __all__ = [
     "Span",
     "StepSource",
     "Steps",
+    "StragglerRow",
     "Timeline",
     "Verdict",
     "WorkerRow",
@@ -273,6 +289,7 @@ class Report:
         kernels: All kernels, longest total first, over all ranks.
         operators: All operators, longest self time first, over all ranks.
         recording: Present for runs that stepscope recorded.
+        job: Present where several ranks could be compared.
         loaders: DataLoaders seen from inside, by rank and first use; empty for traces of somebody else.
     """
 
@@ -287,4 +304,5 @@ class Report:
     kernels: tuple[KernelRow, ...] = field(default=())
     operators: tuple[OperatorRow, ...] = field(default=())
     recording: Recording | None = None
+    job: JobReport | None = None
     loaders: tuple[LoaderReport, ...] = field(default=())

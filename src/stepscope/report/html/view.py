@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stepscope.report import sentences
 from stepscope.report.chosen import chosen_ranks
+from stepscope.report.html.heat import Heat, heat_of
 from stepscope.report.html.step_chart import step_chart, steps_per_bar
 from stepscope.report.html.timeline_chart import timeline_chart
 from stepscope.report.words import OVERVIEW, part_word
@@ -108,6 +109,7 @@ class PageView:
         charted: Ranks with charts.
         rows: One line for every rank: those with charts first when there are many.
         tiles: Key figures of the rank in focus.
+        heat: Ranks and steps, where ranks were compared.
     """
 
     report: Report
@@ -115,6 +117,7 @@ class PageView:
     charted: tuple[RankView, ...]
     rows: tuple[RankRow, ...]
     tiles: tuple[Tile, ...]
+    heat: Heat | None
 
 
 def page_view(report: Report) -> PageView:
@@ -128,6 +131,7 @@ def page_view(report: Report) -> PageView:
         charted=tuple(rank_view(rank, key, spans) for key, rank in enumerate(ranks)),
         rows=_rows(report, ranks),
         tiles=_tiles(report, first),
+        heat=heat_of(report.job) if report.job is not None else None,
     )
 
 

@@ -1,0 +1,178 @@
+"""What only several ranks together tell; see ``schema.report`` for units and what ``None`` means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostClock:
+    """The clock of one host against that of the first rank.
+
+    Attributes:
+        host: Its name; ``None`` where not recorded.
+        ranks: Ranks on it.
+        offset_ms: How far its clock is ahead of the first rank's.
+    """
+
+    host: str | None
+    ranks: int
+    offset_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveRow:
+    """All matched calls of one kind in one process group, over steady steps.
+
+    Attributes:
+        group: Name of the group; ``""`` where not recorded.
+        description: What the program calls it; ``""`` when it says nothing.
+        kind: For instance ``all-reduce``.
+        ranks: Ranks of the group.
+        count: Collectives, each counted once.
+        waiting_ms: Waiting for the last rank, summed over ranks.
+        transfer_ms: From the last arrival to the end, summed over ranks.
+        exposed_ms: Time in them with nothing else beside it, summed over ranks.
+        longest_ms, longest_waiting_ms: The longest of them on the rank that came last, and what the others
+            waited for it at most.
+        bytes: Larger side of the messages of one rank, summed; ``None`` where not recorded.
+        algorithm_gb_s: Bytes over the transfer's time in 1e9 bytes a second; ``None`` where sizes were not
+            recorded or transfers are shorter than the clocks are certain.
+        bus_gb_s: The same, comparable with the hardware's; ``None`` likewise.
+    """
+
+    group: str
+    description: str
+    kind: str
+    ranks: int
+    count: int
+    waiting_ms: float
+    transfer_ms: float
+    exposed_ms: float
+    longest_ms: float
+    longest_waiting_ms: float
+    bytes: int | None
+    algorithm_gb_s: float | None
+    bus_gb_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateRow:
+    """A collective that waited for a rank.
+
+    Attributes:
+        step: Number of the step; ``None`` outside steps.
+        kind, group: As in :class:`CollectiveRow`.
+        rank: The rank that came last.
+        culprit: The rank to which it goes back, where the last one had waited in another group itself.
+        late_ms: How long the first rank waited for it.
+        cause: The part of a step in which it was longer than the others before; ``None`` where none stands
+            out.
+    """
+
+    step: int | None
+    kind: str
+    group: str
+    rank: int
+    culprit: int
+    late_ms: float
+    cause: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlierRow:
+    """A rank whose mean steady step has far more of a part than those of the others.
+
+    Attributes:
+        rank: Its number.
+        part: A part of a step.
+        ms: Its time.
+        median_ms: The median over ranks.
+    """
+
+    rank: int
+    part: str
+    ms: float
+    median_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathShare:
+    """What a rank, or the network, holds of the job's critical path.
+
+    Attributes:
+        rank: The rank whose work all others waited for; ``None`` for transfer.
+        share: Of the time between the first and the last collective of all ranks, 0 to 1.
+    """
+
+    rank: int | None
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StragglerRow:
+    """The rank that caused most of the waiting.
+
+    Attributes:
+        rank: Its number.
+        is_named: Whether the data carry that it is this rank; if not, ranks come last by turns.
+        host, device: Where it runs; ``None`` where not recorded.
+        node: Its host, where several ranks of this host are late and no others.
+        share: Its share of the waiting, 0 to 1.
+        times: Collectives that it made wait.
+        steps, all_steps: Steady steps in which it was to blame, of how many.
+        pattern: ``constant``, ``drifting``, ``irregular``, ``once`` or ``unknown``.
+        loss_ms: What the job loses by it per steady step (in the window without steps).
+        loss_frac: The same as a share of it.
+        cause: The part of a step that explains it; ``None`` where none does.
+        comparison: How its work compares with that of the others; ``""`` where that cannot be told.
+    """
+
+    rank: int
+    is_named: bool
+    host: str | None
+    device: str | None
+    node: str | None
+    share: float
+    times: int
+    steps: int
+    all_steps: int
+    pattern: str
+    loss_ms: float
+    loss_frac: float
+    cause: str | None
+    comparison: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobReport:
+    """Ranks compared.
+
+    Attributes:
+        ranks: Their numbers, in the order of ``Report.ranks``.
+        steps: Numbers of the steps that the matrices show.
+        wait_ms: Waiting of each rank in each step, ranks by steps; empty without steps.
+        own_ms: The step's length less that waiting; ``None`` where the rank lacks the step.
+        clocks: By host, the first rank's first.
+        clock_uncertainty_ms: Ends of one collective lie this far apart or less on the aligned clock, in
+            nine collectives of ten; ``None`` where nothing could be aligned.
+        collectives: Longest waiting first.
+        late: The collectives that waited longest, in order of time.
+        outliers: Ranks that stand out by a part of the step, most first.
+        path: Shares of the critical path, largest first; empty where no group holds all ranks.
+        straggler: The rank that caused most of the waiting; ``None`` where nobody was late.
+        cannot_tell: What the data do not carry, in sentences.
+    """
+
+    ranks: tuple[int, ...]
+    steps: tuple[int, ...]
+    wait_ms: tuple[tuple[float, ...], ...]
+    own_ms: tuple[tuple[float | None, ...], ...]
+    clocks: tuple[HostClock, ...]
+    clock_uncertainty_ms: float | None
+    collectives: tuple[CollectiveRow, ...]
+    late: tuple[LateRow, ...]
+    outliers: tuple[OutlierRow, ...]
+    path: tuple[PathShare, ...]
+    straggler: StragglerRow | None
+    cannot_tell: tuple[str, ...] = ()
