@@ -177,7 +177,5 @@ def test_workers_import_no_table_library():
     code = (
         "import sys, stepscope.trace.worker; print('polars' in sys.modules, 'torch' in sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

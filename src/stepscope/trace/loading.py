@@ -11,8 +11,8 @@ import polars as pl
 from stepscope.errors import InputError
 from stepscope.schema import tables
 from stepscope.schema.report import Notice
+from stepscope.trace import cache, health, ranks, startup
 from stepscope.trace import file as trace_file
-from stepscope.trace import health, ranks, startup
 from stepscope.trace.header import OPTIONS
 from stepscope.trace.model import Trace, TraceMeta
 from stepscope.trace.process_groups import process_groups
@@ -34,6 +34,7 @@ def load(
     paths: Sequence[str | Path],
     *,
     with_python: bool = False,
+    keep: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[Trace]:
     """Reads traces and tells ranks and windows apart.
@@ -41,6 +42,7 @@ def load(
     Args:
         paths: Files and folders; folders are searched for traces.
         with_python: Whether to keep Python frames.
+        keep: Whether to keep the tables as Parquet beside each file, and to use those that are there.
         progress: Called with files done, files in all and the next file's name.
 
     Returns:
@@ -49,7 +51,7 @@ def load(
     Raises:
         InputError: Nothing that was named can be read as a trace.
     """
-    files, foreign = _read_all(find(paths), with_python=with_python, progress=progress)
+    files, foreign = _read_all(find(paths), with_python=with_python, keep=keep, progress=progress)
     by_path = {file.path: file for file in files}
     groups, notices = ranks.group([ranks.identity_of(file) for file in files])
     notices += foreign + ranks.missing(groups)
@@ -57,6 +59,26 @@ def load(
         join([by_path[f.path] for f in group.files], group, notices if number == 0 else [])
         for number, group in enumerate(groups)
     ]
+
+
+def read_file(path: str, *, with_python: bool = False, keep: bool = False) -> TraceFile:
+    """One file, from the tables that were kept of it where that is wanted and they still count.
+
+    Args:
+        path: As ``trace.file.read`` takes it.
+        with_python: Whether to keep Python frames.
+        keep: Whether to use kept tables, and to keep them where there are none.
+
+    Raises:
+        InputError: As ``trace.file.read``.
+    """
+    if not keep:
+        return trace_file.read(path, with_python=with_python)
+    file = cache.load(path, with_python=with_python)
+    if file is None:
+        file = trace_file.read(path, with_python=with_python)
+        cache.store(file, with_python=with_python)
+    return file
 
 
 def find(paths: Sequence[str | Path]) -> list[str]:
@@ -89,7 +111,11 @@ def find(paths: Sequence[str | Path]) -> list[str]:
 
 
 def _read_all(
-    paths: list[str], *, with_python: bool, progress: Callable[[int, int, str], None] | None
+    paths: list[str],
+    *,
+    with_python: bool,
+    keep: bool,
+    progress: Callable[[int, int, str], None] | None,
 ) -> tuple[list[TraceFile], list[Notice]]:
     """All readable files; with several, those that are no trace are passed over and said."""
     files: list[TraceFile] = []
@@ -98,7 +124,7 @@ def _read_all(
         if progress:
             progress(number, len(paths), path)
         try:
-            files.append(trace_file.read(path, with_python=with_python))
+            files.append(read_file(path, with_python=with_python, keep=keep))
         except InputError as error:
             refused.append(error)
     if progress:
