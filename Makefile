@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed-$(shell cksum <pyproject.toml | cut -d' ' -f1)
 PYTEST ?=
+NOTEBOOKS ?= cache
 export TORCH
 
 .PHONY: help demo test quick check format docs dist test-pythons bench clean
@@ -47,7 +48,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 docs: $(READY)
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	NOTEBOOKS=$(NOTEBOOKS) $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python scripts/check_links.py docs/_build/html
 	scripts/print-handout docs/_build/html
 

@@ -1,0 +1,53 @@
+"""A page for each saved document: every field, its type and its definition, from the dataclasses."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING
+
+from reference_pages.words import attributes, head, markdown, table
+from stepscope.schema import check_report, cost, report, run_folder, samples, watch_summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+DOCUMENTS: tuple[tuple[str, str, ModuleType], ...] = (
+    ("report", "report.json", report),
+    ("run-folder", "The run folder", run_folder),
+    ("watch-samples", "Samples of a watched run", samples),
+    ("watch-summary", "watch.json", watch_summary),
+    ("check-report", "What check writes", check_report),
+    ("cost-report", "What cost writes", cost),
+)
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """One page a document."""
+    for name, title, module in DOCUMENTS:
+        yield f"{name}.md", page(title, module)
+
+
+def page(title: str, module: ModuleType) -> str:
+    """The page of one document."""
+    parts = [f"# {title}\n", head(module.__doc__ or "") + "\n"]
+    if module is report:
+        parts.append("As a JSON Schema: {download}`report.schema.json <../report.schema.json>`.\n")
+    for cls in classes(module):
+        said = attributes(cls)
+        parts.append(f"## {cls.__name__}\n")
+        parts.append(head(cls.__doc__ or "") + "\n")
+        rows = [(f"`{f.name}`", f"`{f.type}`", said.get(f.name, "")) for f in fields(cls)]
+        parts.append(table(("field", "type", "definition"), rows))
+    return markdown("\n".join(parts))
+
+
+def classes(module: ModuleType) -> list[type]:
+    """Dataclasses that the module itself defines, in its order."""
+    own = [
+        cls
+        for _, cls in inspect.getmembers(module, is_dataclass)
+        if cls.__module__ == module.__name__ and not cls.__name__.startswith("_")
+    ]
+    return sorted(own, key=lambda cls: inspect.getsourcelines(cls)[1])
