@@ -23,7 +23,7 @@ def dying(number):
 
 
 def test_results_come_in_the_order_of_the_items():
-    done = []
+    done: list[int] = []
     assert work_off(squared, list(range(7)), 1, done.append) == [n * n for n in range(7)]
     assert done == list(range(1, 8))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from stepscope.job.blame import Blame
     from stepscope.job.digest import RankDigest
-    from stepscope.trace.intervals import Floats, Ints
+    from stepscope.trace.intervals import Bools, Floats, Ints
 
 SHARE_OF_TWO, SHARE_OF_MANY = 0.75, 0.55
 """Of the waiting, a rank must have caused at least this much to be named: of two ranks one always has half."""
@@ -29,7 +29,16 @@ SELDOM = 0.25
 TREND = 0.8
 """From this rank correlation of lateness and step number on, lateness drifts."""
 
+LEAST_DRIFT = 0.2
+"""Beside the trend, the mean of one half must differ by this share from that of the other."""
+
 LEAST_TREND_STEPS = 6
+
+SLIGHT = 0.1
+"""A step in which the rank is late by less than this share of its worst is not counted."""
+
+MORE_CALLS = 1.02
+"""More blocking calls than this share of the others' are a reason of their own."""
 
 CAUSE_SHARE = 0.4
 """A part explains lateness when it holds at least this share of what the rank did longer than the others."""
@@ -84,7 +93,7 @@ def straggler_of(
     place = int(caused.argmax())
     share = float(caused[place] / caused.sum()) if caused.sum() else 0.0
     mine = found.culprit == place
-    longer = _longer(found, place)
+    longer = _longer(found, place, as_host=_blocks_no_more(ranks, place))
     node = _node(ranks, caused)
     loss_ns = found.loss_ns[mine]
     if node is not None:
@@ -94,7 +103,7 @@ def straggler_of(
         mine = at_node[found.culprit]
         loss_ns = found.late_ns[mine]
     per_step = _per_step(loss_ns, found.step[mine], steps)
-    late_steps = int((per_step > 0).sum())
+    late_steps = int(_is_late(per_step).sum())
     needed = SHARE_OF_TWO if len(ranks) == 2 else SHARE_OF_MANY
     often = not steps or (
         late_steps >= min(LEAST_STEPS, len(steps)) and late_steps >= SELDOM * len(steps)
@@ -115,6 +124,12 @@ def straggler_of(
     )
 
 
+def _is_late(per_step: Floats) -> Bools:
+    """Steps whose lateness counts beside the longest."""
+    late: Bools = per_step > SLIGHT * per_step.max(initial=0.0)
+    return late
+
+
 def _per_step(loss_ns: Ints, step: Ints, steps: Sequence[int]) -> Floats:
     out = np.zeros(len(steps))
     column = {number: at for at, number in enumerate(steps)}
@@ -127,7 +142,7 @@ def _per_step(loss_ns: Ints, step: Ints, steps: Sequence[int]) -> Floats:
 def _pattern(per_step: Floats) -> str:
     if not len(per_step):
         return "unknown"
-    late = per_step > 0
+    late = _is_late(per_step)
     if late.sum() <= 1 < len(per_step):
         return "once"
     if len(per_step) >= LEAST_TREND_STEPS and late.mean() >= 0.5:
@@ -135,15 +150,29 @@ def _pattern(per_step: Floats) -> str:
         trend = float(np.corrcoef(order, np.arange(len(per_step)))[0, 1])
         half = len(per_step) // 2
         first, second = per_step[:half].mean(), per_step[-half:].mean()
-        if abs(trend) >= TREND and max(first, second) >= 2 * min(first, second):
+        if abs(trend) >= TREND and abs(second - first) >= LEAST_DRIFT * max(first, second):
             return "drifting"
     return "constant" if late.mean() >= MOSTLY else "irregular"
 
 
-def _longer(found: Blame, place: int) -> tuple[tuple[str, int], ...]:
-    """From the late arrivals of the rank itself, not of those that it held up in turn."""
+def _blocks_no_more(ranks: Sequence[RankDigest], place: int) -> bool:
+    """Whether the rank makes no more blocking calls than the others."""
+    calls = [sum(one.count for one in rank.results.sync.culprits) for rank in ranks]
+    others = float(np.median([count for at, count in enumerate(calls) if at != place]))
+    return calls[place] <= MORE_CALLS * others
+
+
+def _longer(found: Blame, place: int, *, as_host: bool) -> tuple[tuple[str, int], ...]:
+    """From the late arrivals of the rank itself, not of those that it held up in turn.
+
+    A blocking call explains the idle time after it up to its own length. Where all ranks make the same
+    calls, what a rank is longer idle after them goes back to what its host does then.
+    """
     own = (found.culprit == place) & (found.last == place)
     sums = found.excess_ns[own].sum(axis=0)
+    if as_host and "sync" in found.parts:
+        sums[found.parts.index("host")] += sums[found.parts.index("sync")]
+        sums[found.parts.index("sync")] = 0
     pairs = [(part, int(ns)) for part, ns in zip(found.parts, sums, strict=True) if ns > 0]
     return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 

@@ -30,6 +30,7 @@ class Setup:
             failed: launches without kernels.
         flags: Recording options, for instance ``with_stack``.
         pid: Process id, also that of the main thread.
+        host_name: The machine.
         start_ns: Nanoseconds since 1970 at which the window opens.
         launch_ns: How long a launching call takes the host.
         latency_ns: From the start of a launching call to the earliest start of its work.
@@ -42,6 +43,7 @@ class Setup:
     records_device: bool = True
     flags: tuple[str, ...] = ()
     pid: int = 4000
+    host_name: str = "made"
     start_ns: int = START_NS
     launch_ns: int = 5_000
     latency_ns: int = 6_000
@@ -255,7 +257,7 @@ class HostBuilder:
             }
         header.update(dict.fromkeys(setup.flags, 1))
         header["trace_id"] = f"{setup.start_ns + (setup.rank or 0):032X}"
-        header["host_name"] = "made"
+        header["host_name"] = setup.host_name
         return header
 
     @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import distributed, nn
@@ -15,7 +16,7 @@ SLOW_S = 0.08
 BACKWARD_S = 0.2
 
 
-class Data(torch.utils.data.Dataset):
+class Data(torch.utils.data.Dataset[Any]):
     """Random samples, each of which takes a while."""
 
     def __init__(self, wait_s):
@@ -55,7 +56,7 @@ def main(folder, rank, world, kind):
     net = Net(SLOW_S if kind == "compute" else 0)
     model = nn.parallel.DistributedDataParallel(net, bucket_cap_mb=0.02)
     if kind == "backward":
-        net.layers[1].weight.register_hook(lambda _: time.sleep(BACKWARD_S))
+        net.layers.get_parameter("1.weight").register_hook(lambda _: time.sleep(BACKWARD_S))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     data = Data(SLOW_S / BATCH if kind == "input" else 0)
     trace = Path(folder, f"rank{rank}.pt.trace.json")
