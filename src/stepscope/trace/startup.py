@@ -6,15 +6,11 @@ of loader workers happen once. Figures of a steady run must leave them out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 
+from stepscope.trace import intervals as iv
 from stepscope.trace.matching import matches
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 FIRST_CALLS = (
     r"(?i)^(cu|hip)(Init|Module(Load|Get)|Library(Load|Get))|^(cuda|hip)(GetDeviceProperties|StreamCreate)|"
@@ -31,6 +27,8 @@ LONGER = 1.3
 SHORTER = 0.85
 """A leading step below this share of the median, under a busy device, only filled the device's queue."""
 BUSY = 0.9
+MOST_LEADING = 200
+"""A run that is still not steady after so many steps never gets so."""
 
 
 def mark(steps: pl.DataFrame, host: pl.DataFrame, device: pl.DataFrame) -> pl.DataFrame:
@@ -55,11 +53,9 @@ def mark(steps: pl.DataFrame, host: pl.DataFrame, device: pl.DataFrame) -> pl.Da
     return steps.with_columns(pl.Series("is_startup", flags))
 
 
-def _leading(
-    length: npt.NDArray[np.float64], first: npt.NDArray[np.int64], *, device_bound: bool
-) -> npt.NDArray[np.bool_]:
+def _leading(length: iv.Floats, first: iv.Ints, *, device_bound: bool) -> iv.Bools:
     flags = np.zeros(len(length), bool)
-    for position in range(len(length) - 1):
+    for position in range(min(len(length) - 1, MOST_LEADING)):
         later = float(np.median(length[position + 1 :]))
         excess = length[position] - later
         slow = length[position] > FAR * later or (
@@ -72,36 +68,15 @@ def _leading(
     return flags
 
 
-def first_call_ns(
-    host: pl.DataFrame, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def first_call_ns(host: pl.DataFrame, start: iv.Ints, end: iv.Ints) -> iv.Ints:
     """Time in first calls within each interval, nested ones counted once; shape of ``start``."""
-    calls = (
-        host.select("start_ns", "end_ns")
-        .filter(pl.Series(matches(host["name"], FIRST_CALLS), dtype=pl.Boolean))
-        .sort("start_ns", pl.col("end_ns") * -1)
-        .with_columns(pl.col("end_ns").cum_max().shift(1).alias("reached"))
-        .with_columns(pl.max_horizontal("start_ns", "reached").alias("start_ns"))
-        .filter(pl.col("end_ns") > pl.col("start_ns"))
+    calls = host.select("start_ns", "end_ns").filter(
+        pl.Series(matches(host["name"], FIRST_CALLS), dtype=pl.Boolean)
     )
-    if not len(calls):
-        return np.zeros(len(start), np.int64)
-    call_start, call_end = calls["start_ns"].to_numpy(), calls["end_ns"].to_numpy()
-    covered = np.minimum(call_end[None, :], end[:, None]) - np.maximum(
-        call_start[None, :], start[:, None]
-    )
-    total: npt.NDArray[np.int64] = np.maximum(covered, 0).sum(axis=1).astype(np.int64)
-    return total
+    return iv.measure(iv.of(calls), iv.pairs(start, end))
 
 
 def _device_bound(device: pl.DataFrame, start_ns: int, end_ns: int) -> bool:
     """Whether the device worked nearly all of the time, so that the host can only wait for it."""
-    if not len(device) or end_ns <= start_ns:
-        return False
-    inside = device.filter((pl.col("end_ns") > start_ns) & (pl.col("start_ns") < end_ns)).sort(
-        "start_ns"
-    )
-    reached = pl.col("end_ns").clip(upper_bound=end_ns).cum_max()
-    begin = pl.max_horizontal(pl.col("start_ns").clip(lower_bound=start_ns), reached.shift(1))
-    busy = inside.select((reached - begin).clip(lower_bound=0).sum()).item()
-    return bool(busy > BUSY * (end_ns - start_ns))
+    busy = iv.total(iv.clip(iv.of(device), start_ns, end_ns))
+    return busy > BUSY * (end_ns - start_ns)
