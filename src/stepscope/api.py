@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -25,7 +26,6 @@ from stepscope.units import ns_to_ms
 from stepscope.watch.filesystem import file_system
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
     from stepscope.analysis.results import Results
@@ -42,6 +42,7 @@ def analyze(
     rank: int | None = None,
     steps: tuple[int | None, int | None] | None = None,
     jobs: int | None = 1,
+    cache: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Report:
     """Diagnoses traces.
@@ -54,16 +55,23 @@ def analyze(
         jobs: Processes that read files at the same time; ``None`` for as many as there are cores where
             that is worth their start. With more than one, a program that calls this must guard its
             main part with ``if __name__ == "__main__":``, as :mod:`multiprocessing` demands.
-        progress: Called with files read, files in all and the next file's name.
+        cache: Keep the tables of each trace as Parquet beside it, and use those that are there.
+        progress: Called with files read, files in all and the next file's name; where there is one file
+            only, with its bytes read, its size and its name.
 
     Raises:
         InputError: Nothing that was named can be read as a trace.
         OptionError: There is no such rank or step.
     """
     run = _run_folder(paths)
-    sources = _traces_of(run) if run else [str(Path(p)) if str(p) != "-" else "-" for p in paths]
+    sources = _traces_of(run) if run else [os.fspath(p) for p in paths]
     gathered = gather(
-        sources, steps=steps, settings=_settings(run) if run else None, jobs=jobs, progress=progress
+        sources,
+        steps=steps,
+        settings=_settings(run) if run else None,
+        jobs=jobs,
+        keep=cache,
+        progress=progress,
     )
     digests = _chosen(gathered.ranks, rank)
     results = [digest.results for digest in digests]

@@ -126,3 +126,16 @@ def test_a_window_in_which_no_operator_ran(tmp_path):
     done = stepscope("analyze", str(path), "--json", "-")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verdict"]["regime"] == "not-recorded"
+
+
+def test_tables_are_kept_where_that_was_asked_for(trace, tmp_path):
+    copy = tmp_path / "trace.json.gz"
+    copy.write_bytes(trace.read_bytes())
+    plain = stepscope("analyze", str(copy))
+    assert [p.name for p in tmp_path.iterdir()] == ["trace.json.gz"]
+    first, second = (stepscope("analyze", str(copy), "--cache") for _ in range(2))
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "trace.json.gz",
+        "trace.json.gz.stepscope-cache",
+    ]
+    assert first.stdout == second.stdout == plain.stdout

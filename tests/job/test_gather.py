@@ -91,3 +91,17 @@ def test_what_many_ranks_share_is_said_once():
     assert (first.rank, first.count, second) == (None, 18, other)
     assert "8 other ranks" in first.text
     assert merged(alike[:8]) == alike[:8]
+
+
+def test_of_one_file_the_bytes_are_told_and_of_several_the_files(tmp_path):
+    one = window(tmp_path, "a.pt.trace.json", 0)
+    heard: list[tuple[int, int, str]] = []
+    gather([one], progress=lambda *said: heard.append(said))
+    size = one.stat().st_size
+    assert heard
+    assert {total for _, total, _ in heard} == {size}
+    assert heard[-1][0] <= size
+    heard.clear()
+    window(tmp_path, "b.pt.trace.json", 10, start_ns=START_NS + 10**10)
+    gather([tmp_path], progress=lambda *said: heard.append(said))
+    assert [(done, total) for done, total, _ in heard] == [(0, 2), (1, 2), (2, 2)]

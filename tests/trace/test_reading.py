@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from stepscope.errors import InputError, LimitError
+from stepscope.trace import file as trace_file
 from stepscope.trace import limits, load, reading, workers
 from stepscope.trace.worker import Batch
 from stepscope.trace.workers import NeedsOneReader, decode_all
@@ -179,3 +180,16 @@ def test_workers_import_no_table_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
+@pytest.mark.parametrize("cores", [1, 2])
+def test_how_far_the_reading_is_is_told(tmp_path, several, monkeypatch, name, cores):
+    monkeypatch.setattr(reading, "usable_cores", lambda: cores)
+    monkeypatch.setattr(limits, "PIECE_BYTES", 1000)
+    path = small.write(tmp_path, TEXT, name)
+    heard: list[int] = []
+    trace_file.read(str(path), told=heard.append)
+    assert heard == sorted(heard)
+    assert 0 <= heard[0] <= heard[-1] <= path.stat().st_size
+    assert heard[-1] > path.stat().st_size // 2

@@ -48,6 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes that read files at the same time; by default one a core for large jobs",
     )
+    parser.add_argument(
+        "--cache",
+        action="store_true",
+        help="keep the tables beside each trace, so that it opens faster the next time",
+    )
     parser.add_argument("--no-text", action="store_true", help="print no text")
 
 
@@ -57,7 +62,12 @@ def run(args: argparse.Namespace) -> int:
 
     with _progress() as progress:
         report = api.analyze(
-            args.paths, rank=args.rank, steps=args.steps, jobs=args.jobs, progress=progress
+            args.paths,
+            rank=args.rank,
+            steps=args.steps,
+            jobs=args.jobs,
+            cache=args.cache,
+            progress=progress,
         )
     deliver(report, json=args.json, html=args.html, text=not args.no_text)
     return 0

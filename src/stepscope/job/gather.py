@@ -56,6 +56,7 @@ def gather(
     steps: tuple[int | None, int | None] | None = None,
     settings: Mapping[str, Setting] | None = None,
     jobs: int | None = 1,
+    keep: bool = False,
     progress: Progress | None = None,
 ) -> Gathered:
     """Reads and analyses every file that paths name, one at a time in each process.
@@ -65,7 +66,9 @@ def gather(
         steps: Look only at these steps.
         settings: What the recorder measured, by path of the trace.
         jobs: Processes; ``None`` for as many as there are cores, where that is worth their start.
-        progress: Called with files done, files in all and the name of a file in work.
+        keep: Whether tables are kept beside each file, and used where they are.
+        progress: Called with files done, files in all and the name of a file in work; where there is one
+            file only, with its bytes read, its size and its name.
 
     Raises:
         InputError: Nothing that was named can be read as a trace.
@@ -76,11 +79,13 @@ def gather(
         steps,
         with_timeline=len(files) <= MOST_TIMELINES,
         settings=tuple((settings or {}).items()),
+        keep=keep,
+        told=_bytes_told(files, progress),
     )
     processes = 1 if STANDARD_INPUT in files else _processes(files) if jobs is None else jobs
 
     def told(count: int) -> None:
-        if progress:
+        if progress and not task.told:
             progress(count, len(files), files[count] if count < len(files) else "")
 
     told(0)
@@ -103,6 +108,14 @@ def gather(
         (*notices, *_foreign(refused, len(files)), *ranks.missing(groups)),
         job,
     )
+
+
+def _bytes_told(files: Sequence[str], progress: Progress | None) -> Callable[[int], None] | None:
+    """How far the only file is; None where there are several, or nobody can tell."""
+    if progress is None or len(files) != 1 or not Path(files[0]).is_file():
+        return None
+    size = Path(files[0]).stat().st_size
+    return lambda read: progress(min(read, size), size, files[0])
 
 
 def with_timelines(

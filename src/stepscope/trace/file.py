@@ -13,6 +13,8 @@ from stepscope.trace.tables import FileTables, build
 from stepscope.trace.timed import Timed, middle_of, timed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stepscope.trace.columns import Columns
     from stepscope.trace.header import Header
     from stepscope.trace.repair import Repairs
@@ -60,17 +62,20 @@ class TraceFile:
     repairs: Repairs
 
 
-def read(path: str, *, with_python: bool = False) -> TraceFile:
+def read(
+    path: str, *, with_python: bool = False, told: Callable[[int], None] | None = None
+) -> TraceFile:
     """Reads a trace file.
 
     Args:
         path: File to read, ``-`` for standard input.
         with_python: Whether to keep Python frames (often most of the events).
+        told: Called with the bytes of the file read so far, from any thread.
 
     Raises:
         InputError: It cannot be read, is something else, or holds no complete event.
     """
-    text = read_text(path, with_python=with_python)
+    text = read_text(path, with_python=with_python, told=told)
     columns, header = text.columns, text.header
     if columns.complete == 0:
         raise NotATraceError(

@@ -18,7 +18,7 @@ HEADER_BYTES = 64 * 2**20
 """Longest text before or after the list of events."""
 
 EVENT_BYTES = 16 * 2**20
-"""Longest single event; a longer one is left out and said."""
+"""Longest stretch of text in which no event ends."""
 
 TEXT_BYTES = 64 * 2**30
 """Longest decompressed text of one file."""

@@ -61,22 +61,29 @@ def load(
     ]
 
 
-def read_file(path: str, *, with_python: bool = False, keep: bool = False) -> TraceFile:
+def read_file(
+    path: str,
+    *,
+    with_python: bool = False,
+    keep: bool = False,
+    told: Callable[[int], None] | None = None,
+) -> TraceFile:
     """One file, from the tables that were kept of it where that is wanted and they still count.
 
     Args:
         path: As ``trace.file.read`` takes it.
         with_python: Whether to keep Python frames.
         keep: Whether to use kept tables, and to keep them where there are none.
+        told: As ``trace.file.read`` takes it.
 
     Raises:
         InputError: As ``trace.file.read``.
     """
     if not keep:
-        return trace_file.read(path, with_python=with_python)
+        return trace_file.read(path, with_python=with_python, told=told)
     file = cache.load(path, with_python=with_python)
     if file is None:
-        file = trace_file.read(path, with_python=with_python)
+        file = trace_file.read(path, with_python=with_python, told=told)
         cache.store(file, with_python=with_python)
     return file
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from multiprocessing import parent_process
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from stepscope.trace import splitting
 from stepscope.trace.ahead import read_ahead
@@ -17,7 +17,14 @@ from stepscope.trace.source import STANDARD_INPUT, Source
 from stepscope.trace.workers import MOST_WORKERS, NeedsOneReader, decode_all
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from stepscope.trace.header import Header
+    from stepscope.trace.worker import Batch
+
+    Told = Callable[[int], None]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +48,13 @@ class Text:
     repairs: Repairs
 
 
-def read_text(path: str, *, with_python: bool) -> Text:
+def read_text(path: str, *, with_python: bool, told: Told | None = None) -> Text:
     """Reads the text of a file.
 
     Args:
         path: As ``trace.file.read`` takes it.
         with_python: Whether Python frames are wanted.
+        told: Called with the bytes of the file read so far, from any thread.
 
     Raises:
         InputError: It cannot be read or is something else.
@@ -56,13 +64,21 @@ def read_text(path: str, *, with_python: bool) -> Text:
     # A process that is one of several already has its core, and no other.
     if cores > 1 and parent_process() is None and splitting.is_worth_it(path):
         try:
-            return _by_several(path, cores, with_python=with_python)
+            return _by_several(path, cores, with_python=with_python, told=told)
         except NeedsOneReader:
             pass
-    return _by_one(path, with_python=with_python)
+    return _by_one(path, with_python=with_python, told=told)
 
 
-def _by_one(path: str, *, with_python: bool) -> Text:
+def _telling(items: Iterable[T], position: Callable[[T], int], told: Told | None) -> Iterator[T]:
+    """The same items; says how far they are each time that one is taken."""
+    for item in items:
+        if told:
+            told(position(item))
+        yield item
+
+
+def _by_one(path: str, *, with_python: bool, told: Told | None) -> Text:
     source, layout = Source(path), Layout(path)
     columns = Columns(with_python=with_python)
     decoding = Decoding(columns, path)
@@ -70,7 +86,7 @@ def _by_one(path: str, *, with_python: bool) -> Text:
         layout.read(source.chunks(), decoding)
     else:
         with read_ahead(source.chunks()) as chunks:
-            layout.read(chunks, decoding)
+            layout.read(_telling(chunks, lambda _: source.bytes_read, told), decoding)
     return Text(
         columns,
         layout.header(),
@@ -81,9 +97,14 @@ def _by_one(path: str, *, with_python: bool) -> Text:
     )
 
 
-def _by_several(path: str, workers: int, *, with_python: bool) -> Text:
+def _by_several(path: str, workers: int, *, with_python: bool, told: Told | None) -> Text:
     source, layout = Source(path), Layout(path)
-    parts = decode_all(splitting.batches(source, layout, with_python=with_python), workers)
+    batches = splitting.batches(source, layout, with_python=with_python)
+
+    def position(batch: Batch) -> int:
+        return source.bytes_read if batch.text else batch.start
+
+    parts = decode_all(_telling(batches, position, told), workers)
     columns = Columns(with_python=with_python)
     repairs, count = Repairs(), 0
     last = parts[-1]
