@@ -1,12 +1,34 @@
 """Clusters for the tests of this folder."""
 
 import shutil
+import socket
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.slurm.cluster import ACCOUNTING, PROGRAMS, Cluster, missing
+
+PORTS = range(17400, 24000, 300)
+"""Beginnings of ranges of ports; a cluster takes a range that no other cluster of this machine has."""
+
+
+@contextmanager
+def free_ports():
+    """A range of ports for one cluster; its last port is held, so that nobody else takes the range.
+
+    Workers of one run of the tests, and several runs at a time, each have clusters of their own.
+    """
+    with socket.socket() as held:
+        for first in PORTS:
+            try:
+                held.bind(("127.0.0.1", first + PORTS.step - 1))
+            except OSError:
+                continue
+            yield first
+            return
+    pytest.skip("no range of ports is free for a cluster")
 
 
 def running(programs, **how):
@@ -18,12 +40,13 @@ def running(programs, **how):
     if why:
         pytest.skip(why)
     base = Path(tempfile.mkdtemp(prefix="slurm-"))
-    cluster = Cluster(base, **how)
-    try:
-        yield cluster.up()
-    finally:
-        cluster.down()
-        shutil.rmtree(base)
+    with free_ports() as port:
+        cluster = Cluster(base, port=port, **how)
+        try:
+            yield cluster.up()
+        finally:
+            cluster.down()
+            shutil.rmtree(base)
 
 
 @pytest.fixture(scope="session")
@@ -33,4 +56,4 @@ def cluster():
 
 @pytest.fixture(scope="session")
 def accounted_cluster():
-    yield from running((*PROGRAMS, *ACCOUNTING), nodes=1, accounts=True, port=17600)
+    yield from running((*PROGRAMS, *ACCOUNTING), nodes=1, accounts=True)

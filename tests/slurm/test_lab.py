@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 
 import psutil
 import pytest
@@ -19,6 +20,24 @@ STEPSCOPE = (sys.executable, "-m", "stepscope")
 @pytest.fixture(autouse=True)
 def jupyter():
     pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
+
+
+@contextmanager
+def started(cluster, *command, folder):
+    """A program in a group of its own; whatever happens, it is not waited for in vain."""
+    with subprocess.Popen(
+        command,
+        env=cluster.environ,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def lines_until(process, word, most=20):
@@ -46,11 +65,9 @@ def value(lines, head):
 def test_a_submitted_lab_answers_and_ends_with_its_job(cluster, tmp_path):
     folder = tmp_path / "lab"
     command = [*STEPSCOPE, "lab", str(folder), "--slurm", "--partition=gpu", "--gpus=1", "--time=5"]
-    with subprocess.Popen(
-        command, env=cluster.environ, stdout=subprocess.PIPE, text=True, cwd=tmp_path
-    ) as lab:
+    with started(cluster, *command, folder=tmp_path) as lab:
         lines = lines_until(lab, "Ctrl-C ends the job")
-        job = next(line for line in lines if "submitted" in line).split()[1]
+        job = next(line for line in lines if line.startswith("job ")).split()[1]
         address, tunnel = value(lines, "then open"), value(lines, "on your own machine")
         with urllib.request.urlopen(address, timeout=10) as reply:
             assert reply.status == 200
@@ -74,15 +91,7 @@ def test_a_submitted_lab_answers_and_ends_with_its_job(cluster, tmp_path):
 
 def test_inside_an_allocation_it_starts_in_place(cluster, tmp_path):
     folder = tmp_path / "lab"
-    command = ["srun", "-n1", *STEPSCOPE, "lab", str(folder)]
-    with subprocess.Popen(
-        command,
-        env={**cluster.environ, "USER": "somebody"},
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        start_new_session=True,
-    ) as lab:
+    with started(cluster, "srun", "-n1", *STEPSCOPE, "lab", str(folder), folder=tmp_path) as lab:
         lines = lines_until(lab, "Ctrl-C ends it")
         address = value(lines, "then open")
         with urllib.request.urlopen(address, timeout=10) as reply:

@@ -160,7 +160,8 @@ def _in_a_job(request: JobRequest, site: Site | None, *, detach: bool) -> int:
     leave = False
     try:
         info, node = job.wait(say)
-        login = socket.getfqdn()
+        full = socket.getfqdn()
+        login = socket.gethostname() if full.startswith("localhost") else full
         _two_lines(tunnel(user=getpass.getuser(), login=login, node=node, port=info.port), info)
         if detach:
             leave = True
