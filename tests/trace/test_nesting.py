@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stepscope.trace import nesting
 from stepscope.trace.nesting import ROUNDING_NS, nest
 
 
@@ -117,3 +120,44 @@ def test_times_far_from_zero_do_not_run_over():
 def test_nothing():
     empty = np.empty(0, np.int64)
     assert [len(column) for column in nest(empty, empty, empty)] == [0, 0, 0]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 9_000), st.integers(0, 9_000)), max_size=30
+    )
+)
+@settings(deadline=None, max_examples=200)
+def test_many_threads_in_one_go_give_what_one_by_one_gives(monkeypatch_many, rows):
+    rows = sorted(rows, key=lambda r: (r[1], -r[2]))
+    thread = np.array([r[0] for r in rows], np.int64)
+    start = np.array([r[1] for r in rows], np.int64)
+    end = start + np.array([r[2] for r in rows], np.int64)
+    one_by_one = nest(thread, start, end)
+    with monkeypatch_many():
+        in_one_go = nest(thread, start, end)
+    for one, other in zip(one_by_one, in_one_go, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_many():
+    """A context in which two threads are many."""
+
+    @contextmanager
+    def few():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(nesting, "MANY_THREADS", 0)
+            yield
+
+    return few
+
+
+def test_a_thread_for_each_of_many_events_takes_no_loop_over_threads():
+    count = 200_000
+    start = np.arange(count, dtype=np.int64)
+    began = time.process_time()
+    depth, parent, _ = nest(start.copy(), start, start + 5)
+    assert time.process_time() - began < 30
+    assert not depth.any()
+    assert (parent == -1).all()

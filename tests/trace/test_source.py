@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
+import threading
 import zlib
 
 import pytest
@@ -168,3 +170,17 @@ def test_an_address_of_a_scheme_that_nobody_knows():
     pytest.importorskip("fsspec")
     with pytest.raises(InputError, match="cannot be read"):
         load(["gopher9://x/trace.json"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("content", [TRACE, gzip.compress(TRACE)], ids=["plain", "gzip"])
+def test_a_pipe_can_be_read_once(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(limits, "PARALLEL_BYTES", 0)
+    path = tmp_path / "pipe.json"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(content,))
+    writer.start()
+    (trace,) = load([path], keep=True)
+    writer.join()
+    assert len(trace.steps) == 30
+    assert [p.name for p in tmp_path.iterdir()] == ["pipe.json"]

@@ -29,8 +29,8 @@ def host_of(*calls):
 
 
 def device_of(*spans):
-    spans = [{"start_ns": a * MS, "end_ns": b * MS} for a, b in spans]
-    return pl.DataFrame(spans, schema={"start_ns": pl.Int64(), "end_ns": pl.Int64()})
+    rows = [{"start_ns": a * MS, "end_ns": b * MS} for a, b in spans]
+    return pl.DataFrame(rows, schema={"start_ns": pl.Int64(), "end_ns": pl.Int64()})
 
 
 def flags(lengths, calls=(), busy=()):

@@ -106,6 +106,8 @@ def _origin(path: str, *, with_python: bool) -> tuple[int, str, int, int, bool] 
     if path == STANDARD_INPUT or is_address(path):
         return None
     try:
+        if not Path(path).is_file():
+            return None
         state = Path(path).stat()
     except (OSError, ValueError):
         return None

@@ -13,6 +13,9 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+MANY_THREADS = 64
+"""With more threads than this, all are nested in one go."""
+
 ROUNDING_NS = 1_000
 """Older files round starts and durations to microseconds each, so that siblings overlap by as much."""
 
@@ -36,9 +39,13 @@ def nest(thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
         return depth, parent, own
     order = np.argsort(thread, kind="stable")
     borders = np.flatnonzero(np.diff(thread[order])) + 1
-    for piece in np.split(order, borders):
-        depth[piece], inner = _nest_thread(start[piece], end[piece])
-        parent[piece] = np.where(inner < 0, -1, piece[inner])
+    if len(borders) < MANY_THREADS:
+        for piece in np.split(order, borders):
+            times = start[piece], end[piece]
+            _nest(piece, times, times, depth, parent)
+    else:
+        times = start[order], end[order]
+        _nest(order, times, _apart(borders, *times), depth, parent)
     inside = np.flatnonzero(parent >= 0)
     above = parent[inside]
     covered = np.minimum(end[inside], end[above]) - np.maximum(start[inside], start[above])
@@ -46,8 +53,38 @@ def nest(thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
     return depth, parent, np.maximum(own, 0)
 
 
-def _nest_thread(start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Depth and parent of the events of one thread."""
+def _apart(borders: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Times in their order only, those of each thread behind all of the thread before."""
+    places = np.unique(np.concatenate((start, end)), return_inverse=True)[1].astype(np.int64)
+    thread = np.zeros(len(start), np.int64)
+    thread[borders] = 1
+    offset = np.cumsum(thread) * (2 * len(start) + 1)
+    return places[: len(start)] + offset, places[len(start) :] + offset
+
+
+def _nest(
+    rows: Ints,
+    times: tuple[Ints, Ints],
+    places: tuple[Ints, Ints],
+    depth: Ints,
+    parent: Ints,
+) -> None:
+    """Fills in depth and parent of some rows.
+
+    Args:
+        rows: Whole threads, one after the other, each in order.
+        times: Their starts and ends in nanoseconds.
+        places: Starts and ends in the same order, without threads that overlap.
+        depth, parent: Of all rows.
+    """
+    inner, outer = _nest_places(times, places)
+    depth[rows] = inner
+    parent[rows] = np.where(outer < 0, -1, rows[outer])
+
+
+def _nest_places(times: tuple[Ints, Ints], places: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Depth and parent of the events of one thread, or of several that are apart."""
+    start, end = places
     depth = _depths(start, end)
     parent = _parents(depth)
     crossing = (parent >= 0) & (end > end[parent])
@@ -59,7 +96,7 @@ def _nest_thread(start: Ints, end: Ints) -> tuple[Ints, Ints]:
         edges = np.append(np.flatnonzero(opens), len(start))
         for number in np.unique(stretch[crossing]).tolist():
             low, high = int(edges[number]), int(edges[number + 1])
-            walked = _walk(start[low:high].tolist(), end[low:high].tolist())
+            walked = _walk(times[0][low:high].tolist(), times[1][low:high].tolist())
             depth[low:high] = walked[0]
             parent[low:high] = np.where(walked[1] < 0, -1, walked[1] + low)
     return depth, parent

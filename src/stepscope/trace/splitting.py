@@ -26,6 +26,8 @@ def is_worth_it(path: str) -> bool:
     if path == STANDARD_INPUT or is_address(path):
         return False
     try:
+        if not Path(path).is_file():  # a pipe can be read once only
+            return False
         size = Path(path).stat().st_size
         with Path(path).open("rb") as file:
             start = file.read(len(BYTE_ORDER_MARK))
