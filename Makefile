@@ -9,7 +9,7 @@ PYTEST ?=
 NOTEBOOKS ?= cache
 export TORCH
 
-.PHONY: help demo test quick check format docs dist test-pythons bench clean
+.PHONY: help demo test quick check format docs dist test-pythons bench clinic clean
 
 help:
 	@echo "make demo          train a small model through a slow loader and diagnose it"
@@ -20,6 +20,7 @@ help:
 	@echo "make docs          the documentation site, its notebooks executed, its links checked"
 	@echo "make dist          wheel and sdist, and a proof that the wheel alone works"
 	@echo "make test-pythons  the tests without torch under every Python 3.10 to 3.13 found"
+	@echo "make clinic        planted bottlenecks: named, predicted, measured (minutes)"
 	@echo "make bench         speed and memory beside other tools (BENCH=small|full)"
 	@echo "make clean         remove what these targets made, the environments too"
 
@@ -59,6 +60,9 @@ dist: $(READY)
 
 test-pythons: $(READY)
 	scripts/test-pythons $(PYTEST)
+
+clinic: $(READY)
+	$(BIN)/python -m clinic $(CLINIC)
 
 bench: $(READY)
 	benchmarks/run $(BENCH)

@@ -1,0 +1,105 @@
+"""From cases to rows: what is found, what is predicted, and what the fix really gains."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import stepscope
+from clinic.case import Row
+from stepscope.schema.run_folder import load_run
+from stepscope.trace import load
+
+if TYPE_CHECKING:
+    from clinic.case import Made, Program
+    from stepscope.schema.report import Report
+    from stepscope.testing import TraceBuilder
+
+PROGRAMS = Path(__file__).with_name("programs")
+READ, LONG = 10, 40
+"""Steps of a trace that is read, and of one that is measured, in which start and end weigh little."""
+
+REPEATS = 2
+"""Runs of each program of each kind, by turns; the fastest counts, as the one that others disturbed least."""
+
+
+def of_made(case: Made) -> Row:
+    """Builds both traces and reads the planted one."""
+    with tempfile.TemporaryDirectory() as folder:
+        read = _write(case.build(is_fixed=False, steps=READ), Path(folder) / "read")
+        report = stepscope.analyze([read])
+        measured = None
+        if case.code:
+            both = [
+                _write(case.build(is_fixed=fixed, steps=LONG), Path(folder) / f"fixed-{fixed}")
+                for fixed in (False, True)
+            ]
+            measured = _step_ns(both[0]) / _step_ns(both[1])
+    return _row(case, "GPU trace", report, measured)
+
+
+def of_program(case: Program) -> Row:
+    """Records the planted program with ``stepscope profile``, and times both without it by turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [_record(case, Path(folder) / f"run{number}") for number in range(REPEATS)]
+        report = stepscope.analyze([min(runs)[1]])
+        measured = None
+        if case.code:
+            both: dict[bool, list[float]] = {False: [], True: []}
+            for _ in range(REPEATS):
+                for is_fixed, times in both.items():
+                    times.append(_time(case, Path(folder) / "times", is_fixed=is_fixed))
+            measured = min(both[False]) / min(both[True])
+    return _row(case, "CPU run", report, measured)
+
+
+def _row(case: Made | Program, where: str, report: Report, measured: float | None) -> Row:
+    found = tuple(finding.code for finding in report.findings)
+    gain = report.findings[0].gain if report.findings else None
+    low, high = (gain.low, gain.high) if gain else (None, None)
+    return Row(case.name, case.plant, case.code, where, found, low, high, measured)
+
+
+def _write(traces: tuple[TraceBuilder, ...], folder: Path) -> Path:
+    folder.mkdir()
+    for rank, trace in enumerate(traces):
+        trace.write(folder / f"rank{rank}.pt.trace.json")
+    return folder
+
+
+def _step_ns(folder: Path) -> float:
+    """From the first step to the end of all work, for each step; of several ranks the slowest."""
+    spans = []
+    for trace in load([str(folder)]):
+        ends = [table["end_ns"].max() for table in (trace.host, trace.device) if len(table)]
+        spans.append((max(ends) - trace.steps["start_ns"][0]) / len(trace.steps))
+    return max(spans)
+
+
+def _record(case: Program, run: Path) -> tuple[float, Path]:
+    """Median step without a profiler, and the run folder."""
+    command = [sys.executable, "-m", "stepscope", "profile", "--no-analyze", "--stop"]
+    _call([*command, "--out", str(run), *_script(case, is_fixed=False)])
+    recording = load_run(run).ranks[0].recording
+    step_ns = recording.clean_step_ns if recording else None
+    return step_ns or float("inf"), run
+
+
+def _script(case: Program, *, is_fixed: bool) -> list[str]:
+    return [str(PROGRAMS / case.script), *case.arguments, *(["--fixed"] if is_fixed else [])]
+
+
+def _time(case: Program, times: Path, *, is_fixed: bool) -> float:
+    """Mean length of a step, ns, as the program itself writes it."""
+    _call([sys.executable, *_script(case, is_fixed=is_fixed)], CLINIC_TIMES=str(times))
+    return float(times.read_text(encoding="utf-8"))
+
+
+def _call(command: list[str], **environment: str) -> None:
+    subprocess.run(
+        command, check=True, capture_output=True, timeout=300, env={**os.environ, **environment}
+    )
