@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from clinic import made, measure, run_for_real, table
+from clinic.case import Made
 
 MARK = "<!-- the table below is written by make clinic -->"
 
@@ -17,13 +18,11 @@ def main() -> int:
     """Runs the clinic; exit status 0 whatever it finds, because misses belong into the table."""
     options = _options()
     rows = []
-    cases = [(measure.of_made, case) for case in (*made.CASES, *made.HEALTHY)]
-    if not options.traces:
-        listed = (*run_for_real.CASES, *run_for_real.HEALTHY)
-        cases += [(measure.of_program, case) for case in listed]
-    for examine, case in cases:
+    real = () if options.traces else (*run_for_real.CASES, *run_for_real.HEALTHY)
+    for case in (*made.CASES, *made.HEALTHY, *real):
         if options.only in case.name:
-            rows.append(examine(case))
+            row = measure.of_made(case) if isinstance(case, Made) else measure.of_program(case)
+            rows.append(row)
             print(table.lines(rows)[-1], flush=True)
     rows.sort(key=lambda row: not row.code)
     out = [*table.totals(rows)]

@@ -75,8 +75,10 @@ def _step_ns(folder: Path) -> float:
     """From the first step to the end of all work, for each step; of several ranks the slowest."""
     spans = []
     for trace in load([str(folder)]):
-        ends = [table["end_ns"].max() for table in (trace.host, trace.device) if len(table)]
-        spans.append((max(ends) - trace.steps["start_ns"][0]) / len(trace.steps))
+        ends = [
+            table["end_ns"].to_numpy().max() for table in (trace.host, trace.device) if len(table)
+        ]
+        spans.append(float(max(ends) - trace.steps["start_ns"].to_numpy()[0]) / len(trace.steps))
     return max(spans)
 
 

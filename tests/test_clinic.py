@@ -17,6 +17,7 @@ def test_a_planted_cause_is_named_and_its_gain_predicted(name):
     row = of_made(CASES[name])
     assert row.is_named, row.found
     assert row.is_held, (row.low, row.measured, row.high)
+    assert row.width is not None
     assert row.width < 1.3
 
 
@@ -26,10 +27,14 @@ def test_nothing_is_found_on_a_healthy_run(case):
 
 
 def test_there_are_enough_cases_with_one_name_each():
-    every = [*CASES.values(), *run_for_real.CASES, *run_for_real.HEALTHY]
-    assert len({case.name for case in every}) == len(every)
-    assert sum(bool(case.code) for case in every) >= 24
-    assert sum(not case.code for case in every) >= 4
+    real = (*run_for_real.CASES, *run_for_real.HEALTHY)
+    assert len({*CASES, *(case.name for case in real)}) == len(CASES) + len(real)
+    assert len(made.CASES) + len(run_for_real.CASES) >= 24
+    assert len(made.HEALTHY) + len(run_for_real.HEALTHY) >= 4
+    for planted in (*made.CASES, *run_for_real.CASES):
+        assert planted.code
+    for healthy in (*made.HEALTHY, *run_for_real.HEALTHY):
+        assert not healthy.code
 
 
 def test_every_program_is_there():

@@ -178,6 +178,7 @@ def test_a_contradicted_finding_explains_no_other():
 def test_a_wide_range_that_begins_at_one_is_told_as_a_bound():
     def basis(low, high):
         (finding,) = findings_of([waits_for_data(input=speedup(low, high))])
+        assert finding.gain is not None
         return finding.gain.basis
 
     assert basis(1.0, 1.5) == "bound"

@@ -15,6 +15,8 @@ SLOW = (100.0, 101.0, 99.0, 100.5)
 def test_a_clear_gain_is_certain():
     ratio = ratio_of(SLOW, FAST)
     assert ratio.gain == pytest.approx(2, rel=0.01)
+    assert ratio.low is not None
+    assert ratio.high is not None
     assert 1.9 < ratio.low < ratio.gain < ratio.high < 2.1
     assert ratio.is_certain
     assert not ratio.is_nothing
@@ -47,7 +49,8 @@ def test_pairs_on_a_machine_that_slows_down_still_settle_it():
 
 def test_one_pair_has_no_interval():
     ratio = ratio_of((3.0,), (2.0,))
-    assert (ratio.gain, ratio.low, ratio.high) == (pytest.approx(1.5), None, None)
+    assert ratio.gain == pytest.approx(1.5)
+    assert (ratio.low, ratio.high) == (None, None)
     assert not ratio.is_certain
     assert not ratio.is_nothing
 

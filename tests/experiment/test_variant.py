@@ -44,7 +44,7 @@ def test_workers_are_tried_around_the_number_that_is_needed():
         "2 loader workers",
         "4 loader workers",
     ]
-    assert found["1 loader worker"].gain.low == 1.2
+    assert found["1 loader worker"].gain == replace(TWICE, low=1.2)
     assert found["4 loader workers"].gain == TWICE
     assert found["2 loader workers"].changes.workers == 2
     assert "num_workers=2" in found["2 loader workers"].lines
