@@ -35,6 +35,7 @@ LEGACY_DEVICE = "CUDA functions"
 MEMORY = "cpu_instant_event"
 COLLECTIVE_RECORD = "record_param_comms"
 FORWARD_BACKWARD = "fwdbwd"
+FLOW = frozenset({"s", "f"})
 TABLES = ("host", "device", "memory", "spans", "flows")
 IN_NAMES = ("name", "collective", "collective_dtype", "group_name")
 IN_SHAPES = ("input_dims", "input_types")
@@ -87,6 +88,7 @@ class Columns:
         self.python = 0
         self.unknown: dict[str, int] = {}
         self.rank: int | None = None
+        self._has_looked = False
 
     @property
     def rows(self) -> int:
@@ -134,25 +136,21 @@ class Columns:
         Raises:
             Inexact: Nothing was taken in; the events must come as :class:`ExactEvent`.
         """
-        groups: defaultdict[tuple[str, str], list[AnyEvent]] = defaultdict(list)
+        complete: defaultdict[str, list[AnyEvent]] = defaultdict(list)
+        others: list[AnyEvent] = []
         for event in events:
-            groups[event.ph, event.cat].append(event)
+            if event.ph == "X":
+                complete[event.cat].append(event)
+            else:
+                others.append(event)
         host: Groups = []
         device: Groups = []
         memory: list[AnyEvent] = []
         spans: list[AnyEvent] = []
-        flows: list[AnyEvent] = []
-        rest: Groups = []
-        for (phase, category), group in groups.items():
-            if phase == "X":
-                self._sort_complete(category.lower(), group, host, device, (memory, spans))
-                rest.append((category, group))
-            elif phase == "i" and category == MEMORY:
-                memory += group
-            elif phase == "i" and not category:  # until 2022
-                memory += [event for event in group if event.name == "[memory]"]
-            elif phase in {"s", "f"} and category != FORWARD_BACKWARD:
-                flows += group
+        for category, group in complete.items():
+            self._sort_complete(category.lower(), group, host, device, (memory, spans))
+        memory += [event for event in others if event.ph == "i" and _is_of_allocator(event)]
+        flows = [event for event in others if event.ph in FLOW and event.cat != FORWARD_BACKWARD]
         made = [
             (self.host, host_columns(host, self.names, self.shapes) if host else None),
             (self.device, device_columns(device, self.names) if device else None),
@@ -163,7 +161,7 @@ class Columns:
         for rows, columns in made:
             if columns is not None:
                 rows.add(columns)
-        for category, group in rest:
+        for category, group in complete.items():
             self._count(category, len(group))
         self._find_rank(host)
 
@@ -202,11 +200,18 @@ class Columns:
             self.unknown[category] = self.unknown.get(category, 0) + count
 
     def _find_rank(self, host: Groups) -> None:
-        if self.rank is not None or COLLECTIVE_RECORD not in self.names:
+        """Looks at the first collective that states its arguments; older ones leave the rank out."""
+        if self._has_looked or COLLECTIVE_RECORD not in self.names:
             return
-        for _, group in host:
-            for event in group:
-                rank = event.args.rank
-                if type(rank) is int and rank >= 0:
-                    self.rank = rank
-                    return
+        records = (e for _, group in host for e in group if e.name == COLLECTIVE_RECORD)
+        for event in records:
+            self._has_looked = True
+            rank = event.args.rank
+            if type(rank) is int and rank >= 0:
+                self.rank = rank
+                return
+
+
+def _is_of_allocator(event: AnyEvent) -> bool:
+    """Whether an instant is the allocator's; until 2022 such events carry no category."""
+    return event.cat == MEMORY or (not event.cat and event.name == "[memory]")
