@@ -41,7 +41,7 @@ def analyze(
     *,
     rank: int | None = None,
     steps: tuple[int | None, int | None] | None = None,
-    jobs: int | None = 1,
+    jobs: int | str | None = 1,
     cache: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Report:
@@ -54,7 +54,9 @@ def analyze(
             ``None`` leaves a side open.
         jobs: Processes that read files at the same time; ``None`` for as many as there are cores where
             that is worth their start. With more than one, a program that calls this must guard its
-            main part with ``if __name__ == "__main__":``, as :mod:`multiprocessing` demands.
+            main part with ``if __name__ == "__main__":``, as :mod:`multiprocessing` demands. Or the
+            address of a Dask scheduler, for instance ``tcp://node01:8786``, on whose workers ranks are read
+            instead; they must see the files under the same paths.
         cache: Keep the tables of each trace as Parquet beside it, and use those that are there.
         progress: Called with files read, files in all and the next file's name; where there is one file
             only, with its bytes read, its size and its name.

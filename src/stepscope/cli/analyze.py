@@ -53,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="keep the tables beside each trace, so that it opens faster the next time",
     )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="read ranks on the workers of this Dask scheduler, for instance tcp://node01:8786",
+    )
     parser.add_argument("--no-text", action="store_true", help="print no text")
 
 
@@ -65,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
             args.paths,
             rank=args.rank,
             steps=args.steps,
-            jobs=args.jobs,
+            jobs=args.scheduler or args.jobs,
             cache=args.cache,
             progress=progress,
         )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from stepscope.errors import InputError, OptionError
 from stepscope.job.digest import RankDigest
-from stepscope.job.pool import work_off
 from stepscope.job.result import Job, compare
 from stepscope.job.task import FileDigest, Task
+from stepscope.job.workers import Cluster, Processes
 from stepscope.predict import shortest_calls
 from stepscope.schema.report import Notice
 from stepscope.trace import ranks
@@ -21,6 +21,7 @@ from stepscope.trace.source import STANDARD_INPUT
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from stepscope.job.workers import Workers
     from stepscope.predict import Setting
 
     Progress = Callable[[int, int, str], None]
@@ -55,7 +56,7 @@ def gather(
     *,
     steps: tuple[int | None, int | None] | None = None,
     settings: Mapping[str, Setting] | None = None,
-    jobs: int | None = 1,
+    jobs: int | str | None = 1,
     keep: bool = False,
     progress: Progress | None = None,
 ) -> Gathered:
@@ -65,7 +66,8 @@ def gather(
         paths: Files and folders; folders are searched for traces.
         steps: Look only at these steps.
         settings: What the recorder measured, by path of the trace.
-        jobs: Processes; ``None`` for as many as there are cores, where that is worth their start.
+        jobs: Processes, or the address of a Dask scheduler; ``None`` for as many processes as there are
+            cores, where that is worth their start.
         keep: Whether tables are kept beside each file, and used where they are.
         progress: Called with files done, files in all and the name of a file in work; where there is one
             file only, with its bytes read, its size and its name.
@@ -82,14 +84,14 @@ def gather(
         keep=keep,
         told=_bytes_told(files, progress),
     )
-    processes = 1 if STANDARD_INPUT in files else _processes(files) if jobs is None else jobs
+    workers = _workers(files, jobs)
 
     def told(count: int) -> None:
         if progress and not task.told:
             progress(count, len(files), files[count] if count < len(files) else "")
 
     told(0)
-    found = work_off(task.file, files, processes, told)
+    found = workers.work_off(task.file, files, told)
     read = {
         path: one for path, one in zip(files, found, strict=True) if isinstance(one, FileDigest)
     }
@@ -101,10 +103,10 @@ def gather(
     if not read:
         raise refused[0]
     groups, notices = ranks.group([one.identity for one in read.values()])
-    digests = _of_groups(task, groups, read, processes)
+    digests = _of_groups(task, groups, read, workers)
     job = compare(digests)
     return Gathered(
-        _arriving_together(task, digests, job, processes),
+        _arriving_together(task, digests, job, workers),
         (*notices, *_foreign(refused, len(files)), *ranks.missing(groups)),
         job,
     )
@@ -143,7 +145,7 @@ def with_timelines(
 
 
 def _arriving_together(
-    task: Task, digests: Sequence[RankDigest], job: Job | None, processes: int
+    task: Task, digests: Sequence[RankDigest], job: Job | None, workers: Workers
 ) -> tuple[RankDigest, ...]:
     """The digests with the gain of arriving together; few ranks are worth the second reading."""
     on_device = all(one.results.collectives.on_device for one in digests)
@@ -153,7 +155,7 @@ def _arriving_together(
     if shortest is None:
         return tuple(digests)
     work = [(one.report.files, calls) for one, calls in zip(digests, shortest, strict=True)]
-    found = work_off(task.together, work, processes)
+    found = workers.work_off(task.together, work)
     return tuple(
         one
         if isinstance(gain, InputError)
@@ -166,13 +168,11 @@ def _of_groups(
     task: Task,
     groups: Sequence[ranks.RankFiles],
     read: dict[str, FileDigest],
-    processes: int,
+    workers: Workers,
 ) -> list[RankDigest]:
     """One digest a rank; ranks of several windows are read again, because windows are judged together."""
     several = [group for group in groups if len(group.files) > 1]
-    joined = dict(
-        zip((g.rank for g in several), work_off(task.rank, several, processes), strict=True)
-    )
+    joined = dict(zip((g.rank for g in several), workers.work_off(task.rank, several), strict=True))
     out = []
     for group in groups:
         made = joined.get(group.rank)
@@ -190,6 +190,15 @@ def _foreign(refused: Sequence[InputError], files: int) -> list[Notice]:
         return []
     text = f"{len(refused)} of {files} files were passed over, for instance {refused[0]}."
     return [Notice(code="foreign-file", count=len(refused), text=text)]
+
+
+def _workers(files: Sequence[str], jobs: int | str | None) -> Workers:
+    """Standard input can be read by this process only."""
+    if STANDARD_INPUT in files:
+        return Processes(1)
+    if isinstance(jobs, str):
+        return Cluster(jobs)
+    return Processes(_processes(files) if jobs is None else jobs)
 
 
 def _processes(files: Sequence[str]) -> int:
