@@ -6,6 +6,7 @@ They are not part of the project; STEPSCOPE_TRACES names the folder that holds t
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -31,7 +32,7 @@ def jobs(wanted=None):
     if not FOLDER:
         return []
     truth = json.loads((ROOT / "truth.json").read_text())
-    found: dict[str, list[dict]] = {}
+    found: dict[str, list[dict[str, Any]]] = {}
     for name, known in truth.items():
         found.setdefault(name.split("/")[0], []).append(known)
     return [
