@@ -9,7 +9,7 @@ PYTEST ?=
 NOTEBOOKS ?= cache
 export TORCH
 
-.PHONY: help demo test quick check format docs dist test-pythons bench clinic clean
+.PHONY: help demo test quick check format docs dist test-pythons fuzz bench clinic clean
 
 help:
 	@echo "make demo          train a small model through a slow loader and diagnose it"
@@ -21,6 +21,7 @@ help:
 	@echo "make dist          wheel and sdist, and a proof that the wheel alone works"
 	@echo "make test-pythons  the tests without torch under every Python 3.10 to 3.13 found"
 	@echo "make clinic        planted bottlenecks: named, predicted, measured (minutes)"
+	@echo "make fuzz          100,000 damaged traces (FUZZ='--seconds 60' for less)"
 	@echo "make bench         speed and memory beside other tools (BENCH=small|full)"
 	@echo "make clean         remove what these targets made, the environments too"
 
@@ -63,6 +64,9 @@ test-pythons: $(READY)
 
 clinic: $(READY)
 	$(BIN)/python -m clinic $(CLINIC)
+
+fuzz: $(READY)
+	nice $(BIN)/python -m fuzz $(FUZZ)
 
 bench: $(READY)
 	benchmarks/run $(BENCH)
