@@ -82,7 +82,7 @@ def gather(
         with_timeline=len(files) <= MOST_TIMELINES,
         settings=tuple((settings or {}).items()),
         keep=keep,
-        told=_bytes_told(files, progress),
+        told=None if isinstance(jobs, str) else _bytes_told(files, progress),
     )
     workers = _workers(files, jobs)
 
