@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from stepscope.analysis.results import Results
     from stepscope.job.digest import RankDigest
+    from stepscope.job.gather import Gathered
     from stepscope.predict import Setting
     from stepscope.schema.loader import LoaderReport, PlaceRow
 
@@ -75,33 +76,7 @@ def analyze(
         keep=cache,
         progress=progress,
     )
-    digests = _chosen(gathered.ranks, rank)
-    results = [digest.results for digest in digests]
-    loaders = _loaders(run) if run else ()
-    job = gathered.job if rank is None else None
-    comparison = comparison_of(digests, job)
-    waiting = waiting_of(job, comparison)
-    advice = advise(results, [digest.gains for digest in digests], loaders, waiting)
-    shown = frozenset({digests[0].rank, *(one.rank for one in advice.findings)})
-    found = [notice for digest in digests[1:] for notice in digest.notices]
-    withheld = [_withheld(digests[place]) for place in advice.withheld]
-    notices = merged([*digests[0].notices, *gathered.notices, *found, *withheld])
-    if run:
-        notices += [n for folder in run.ranks if folder.recording for n in folder.recording.notices]
-    return Report(
-        stepscope_version=__version__,
-        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        paths=tuple(str(path) for path in paths),
-        health=_health(results, notices),
-        verdict=advice.verdict,
-        ranks=tuple(digest.report for digest in with_timelines(digests, shown, steps)),
-        findings=advice.findings,
-        kernels=summary.kernel_rows(results),
-        operators=summary.operator_rows(results),
-        recording=_recording(run) if run else None,
-        job=job_report(digests, job, comparison) if job is not None else None,
-        loaders=loaders,
-    )
+    return _report_of(gathered, run, paths=tuple(map(str, paths)), rank=rank, steps=steps)
 
 
 def load_report(path: str | os.PathLike[str]) -> Report:
@@ -158,6 +133,53 @@ def _traces_of(run: RunFolder) -> list[str]:
         path=str(run.path),
         way_out="let the script train for more steps, or choose fewer with --warmup and --clean",
     )
+
+
+def _report_of(
+    gathered: Gathered,
+    run: RunFolder | None,
+    *,
+    paths: tuple[str, ...],
+    rank: int | None,
+    steps: tuple[int | None, int | None] | None,
+) -> Report:
+    digests = _chosen(gathered.ranks, rank)
+    results = [digest.results for digest in digests]
+    loaders = _loaders(run) if run else ()
+    job = gathered.job if rank is None else None
+    comparison = comparison_of(digests, job)
+    waiting = waiting_of(job, comparison)
+    advice = advise(results, [digest.gains for digest in digests], loaders, waiting)
+    shown = frozenset({digests[0].rank, *(one.rank for one in advice.findings)})
+    withheld = [_withheld(digests[place]) for place in advice.withheld]
+    notices = _notices(digests, [*gathered.notices], withheld, run)
+    return Report(
+        stepscope_version=__version__,
+        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        paths=paths,
+        health=_health(results, notices),
+        verdict=advice.verdict,
+        ranks=tuple(digest.report for digest in with_timelines(digests, shown, steps)),
+        findings=advice.findings,
+        kernels=summary.kernel_rows(results),
+        operators=summary.operator_rows(results),
+        recording=_recording(run) if run else None,
+        job=job_report(digests, job, comparison) if job is not None else None,
+        loaders=loaders,
+    )
+
+
+def _notices(
+    digests: Sequence[RankDigest],
+    of_job: list[Notice],
+    withheld: list[Notice],
+    run: RunFolder | None,
+) -> list[Notice]:
+    """Those of the first rank, of the job, of the other ranks, of the rules and of the recorder."""
+    others = [notice for digest in digests[1:] for notice in digest.notices]
+    folders = run.ranks if run else ()
+    recorded = [n for folder in folders if folder.recording for n in folder.recording.notices]
+    return [*merged([*digests[0].notices, *of_job, *others, *withheld]), *recorded]
 
 
 def _chosen(digests: Sequence[RankDigest], rank: int | None) -> Sequence[RankDigest]:
