@@ -234,7 +234,7 @@ def _part_sentence(mean: _Mean, part: str, regime: Regime, contexts: Sequence[Co
 def _late(contexts: Sequence[Context]) -> str:
     waiting = contexts[0].waiting
     return (
-        f"rank {waiting.late_rank}"
+        (f"rank {waiting.late_rank}" if waiting.node is None else f"the ranks of {waiting.node}")
         if waiting and waiting.is_named and waiting.late_share > 0.5
         else "whichever rank comes last"
     )
