@@ -22,6 +22,7 @@ from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
 from stepscope.schema.report import Health, Notice, Recording, Report
 from stepscope.schema.run_folder import RankRecording, RunFolder, is_run_folder, load_run
+from stepscope.schema.run_time import RUN_PARTS, RunParts
 from stepscope.units import ns_to_ms
 from stepscope.watch.filesystem import file_system
 
@@ -247,6 +248,24 @@ def _recording(run: RunFolder) -> Recording:
         own_cost_ms=_ms(first.own_cost_ns) if first else None,
         stop_ms=_ms(window.stop_ns) if window else None,
         clean_durations_ms=tuple(ns_to_ms(ns) for ns in first.clean_steps_ns) if first else (),
+        run=_run_parts(first) if first else None,
+    )
+
+
+def _run_parts(recording: RankRecording) -> RunParts | None:
+    time = recording.run_time
+    if time is None:
+        return None
+    return RunParts(
+        rank=recording.rank,
+        wall_ms=ns_to_ms(time.wall_ns),
+        parts_ms={part: ns_to_ms(getattr(time, f"{part}_ns")) for part in RUN_PARTS},
+        import_ms=_ms(time.import_ns),
+        first_step_ms=_ms(time.first_step_ns),
+        compile_ms=_ms(time.compile_ns),
+        evaluations=time.evaluations,
+        checkpoints=time.checkpoints,
+        epochs=time.epochs,
     )
 
 

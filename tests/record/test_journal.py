@@ -120,7 +120,17 @@ def test_later_versions_may_add_fields(tmp_path):
     assert load_run(tmp_path).manifest.exit_status == 0
 
 
-def test_only_rank_0_writes_the_manifest(tmp_path):
-    Journal(tmp_path, ("train.py",), rank=3).finish(0)
+def test_another_rank_writes_the_manifest_only_where_rank_0_was_not_recorded(tmp_path):
+    other = Journal(tmp_path, ("other.py",), rank=3)
     assert not is_run_folder(tmp_path)
-    assert (tmp_path / "rank3" / "steps.csv").is_file()
+    first = Journal(tmp_path, ("train.py",), rank=0)
+    other.finish(1)
+    first.finish(0)
+    assert load_run(tmp_path).manifest.exit_status == 0
+    Journal(tmp_path / "rank3", ("other.py",), rank=3).finish(1)
+    assert load_run(tmp_path / "rank3").manifest.command == ("other.py",)
+
+
+def test_below_a_launcher_the_manifest_is_the_launchers(tmp_path):
+    Journal(tmp_path, ("train.py",), rank=0, is_of_a_launcher=True).finish(0)
+    assert not is_run_folder(tmp_path)

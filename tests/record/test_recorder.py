@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from stepscope.record import driver as drivers
 from stepscope.record import recorder as recorders
 from stepscope.record.guard import Guard
 from stepscope.record.journal import Journal
@@ -67,11 +68,12 @@ def made(tmp_path, monkeypatch):
     def make(plan=PLAN):
         recorder = Recorder(plan, Journal(tmp_path, ("x",), 0), Guard(Voice()))
         windows = FakeWindows()
-        recorder.windows = windows  # type: ignore[assignment]
+        recorder.driver.windows = windows  # type: ignore[assignment]
         return recorder, windows.calls
 
+    monkeypatch.setattr(drivers, "optimizer_exists", lambda: True)
     monkeypatch.setattr(recorders, "optimizer_exists", lambda: True)
-    monkeypatch.setattr(recorders, "profiler_runs", lambda: False)
+    monkeypatch.setattr(drivers, "profiler_runs", lambda: False)
     return make
 
 
@@ -130,6 +132,7 @@ def test_evaluation_before_training_is_not_taken_for_it(made):
 
 
 def test_inference_has_steps_too(made, monkeypatch):
+    monkeypatch.setattr(drivers, "optimizer_exists", lambda: False)
     monkeypatch.setattr(recorders, "optimizer_exists", lambda: False)
     recorder, calls = made()
     loader = Loader()
@@ -143,6 +146,7 @@ def test_inference_has_steps_too(made, monkeypatch):
 
 
 def test_the_end_of_a_loader_inside_the_window_begins_no_step(made, monkeypatch):
+    monkeypatch.setattr(drivers, "optimizer_exists", lambda: False)
     monkeypatch.setattr(recorders, "optimizer_exists", lambda: False)
     recorder, calls = made()
     first, second = Loader(), Loader()

@@ -3,12 +3,19 @@
   stepscope profile train.py --epochs 2
   stepscope profile --stop train.py             end the script once enough is recorded
   stepscope profile --out runs/a -m my.trainer --config c.yaml
+  stepscope profile -- torchrun --nproc-per-node 4 train.py
+                                                follow a launcher into the processes that train
 
 The script runs as python itself would run it, without any change. Its steps are found by
 themselves, from its optimizers and DataLoaders. Some are timed as they are; then a few are
 recorded with PyTorch's profiler, and the script goes on. When it has ended, the run is analysed
 and the diagnosis printed on stderr; report.html is in the run folder. The script's standard
 output and its exit status stay its own. What follows the script belongs to the script.
+
+Behind "--" stands any command: every Python process below it that trains is recorded, launchers
+and loader workers are left alone, and the list of both is printed. Inside a launcher
+(torchrun ... -m stepscope profile train.py, srun stepscope profile train.py) each process records
+itself, and all write to one run folder.
 """
 
 from __future__ import annotations
@@ -29,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     # An abbreviation of ours could be an argument of the script's.
     parser.allow_abbrev = False
-    parser.usage = "stepscope profile [options] (SCRIPT | -m MODULE) [arguments of the script ...]"
+    parser.usage = "stepscope profile [options] (SCRIPT | -m MODULE | -- COMMAND) [arguments ...]"
     parser.add_argument(
         "--out", metavar="DIR", help="folder to write; default: stepscope-runs/<script>-<time>"
     )
@@ -69,11 +76,25 @@ def run(args: argparse.Namespace) -> int:
     from stepscope.record.launch import launch
     from stepscope.record.plan import Plan
 
+    plan = Plan(warmup=args.warmup, clean=args.clean, active=args.active, stop=args.stop)
+    if args.module is None and args.words[:1] == ["--"]:
+        from stepscope.record.command import CommandOptions, launch_command
+
+        if len(args.words) < 2:
+            raise OptionError("give a command behind --")
+        return launch_command(
+            CommandOptions(
+                command=tuple(args.words[1:]),
+                plan=plan,
+                out=args.out,
+                analyze=not args.no_analyze,
+            )
+        )
     script = _script(args)
     options = JobOptions(
         name=script.name,
         command=script.command,
-        plan=Plan(warmup=args.warmup, clean=args.clean, active=args.active, stop=args.stop),
+        plan=plan,
         out=args.out,
         analyze=not args.no_analyze,
     )

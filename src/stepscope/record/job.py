@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, ClassVar
 
 from stepscope.record.analysis_child import analyze_run
 from stepscope.record.guard import Guard
 from stepscope.record.journal import Journal
-from stepscope.record.output import create_output
+from stepscope.record.output import claim_rank, create_output, join_output
+from stepscope.record.place import place_of
 from stepscope.record.recorder import Recorder
 from stepscope.record.summary import summary_of
 from stepscope.record.voice import Voice
+from stepscope.schema.run_folder import is_complete
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from stepscope.record.plan import Plan
+
+
+PATIENCE_S = 20
+"""Rank 0 waits so long for the other ranks before it analyses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +37,9 @@ class JobOptions:
         out: Folder to write to; ``None`` for a fresh one under ``stepscope-runs``.
         analyze: Whether to analyse the run afterwards.
         report_fd: Where the report is printed; stderr, unless the whole process is ours.
+        joins: Whether ``out`` is a run folder that a launcher has made for several processes.
+        begin_ns: When the process began, on the clock of ``perf_counter_ns``; ``None`` for now.
+        import_ns: How long importing torch took, where that has happened already; ``None`` otherwise.
     """
 
     name: str
@@ -39,6 +48,9 @@ class JobOptions:
     out: str | None = None
     analyze: bool = True
     report_fd: int = 2
+    joins: bool = False
+    begin_ns: int | None = None
+    import_ns: int | None = None
 
 
 class Job:
@@ -47,6 +59,7 @@ class Job:
     Attributes:
         current: The one that records now; ``None`` without.
         folder: The run folder; ``None`` when nothing could be written.
+        rank: This process's part of it; ``None`` likewise.
         analysis_status: Exit status of the analysis; ``None`` when there was none.
     """
 
@@ -59,6 +72,8 @@ class Job:
         self._journal: Journal | None = None
         self._recorder: Recorder | None = None
         self.folder: Path | None = None
+        self.rank: int | None = None
+        self._place = place_of(os.environ)
         self.analysis_status: int | None = None
 
     def begin(self) -> None:
@@ -67,15 +82,25 @@ class Job:
         Raises:
             OptionError: The chosen folder is taken.
         """
+        options, place = self._options, self._place
+        shares = options.joins or place.is_one_of_many
         try:
-            self.folder = create_output(self._options.name, self._options.out)
-            rank = int(os.environ.get("RANK", "0"))
-            self._journal = Journal(self.folder, self._options.command, rank)
+            self.folder = (
+                (Path(options.out) if options.joins and options.out else None)
+                or (join_output(options.name, options.out, place) if shares else None)
+                or create_output(options.name, options.out)
+            )
+            self.rank = claim_rank(self.folder, place.rank if shares else 0)
+            self._journal = Journal(
+                self.folder, options.command, self.rank, is_of_a_launcher=options.joins
+            )
         except OSError as error:
             self._voice.warn(f"nothing can be recorded, the script runs all the same: {error}")
-            self.folder = None
+            self.folder = self.rank = None
             return
-        self._recorder = Recorder(self._options.plan, self._journal, self._guard)
+        self._recorder = Recorder(options.plan, self._journal, self._guard, options.begin_ns)
+        if options.import_ns is not None:
+            self._recorder.account.torch_imported(options.import_ns)
         Job.current = self
         self._guard.call(self._recorder.attach)
 
@@ -96,11 +121,21 @@ class Job:
             return
         self._guard.finish(recorder.finish)
         Guard(self._voice).finish(lambda: journal.finish(status))
+        if self._options.joins or (self._place.is_one_of_many and self.rank != 0):
+            return
         recording = recorder.recording()
         for line in summary_of(recording, folder):
             self._voice.say(line)
         if self._options.analyze and recording.window is not None:
+            self._wait_for_others(folder)
             self._analyze(folder)
+
+    def _wait_for_others(self, folder: Path) -> None:
+        """Until the other ranks of the job have written all, or for a few seconds."""
+        deadline = monotonic() + PATIENCE_S
+        ranks = range(self._place.world_size)
+        while monotonic() < deadline and not all(is_complete(folder, rank) for rank in ranks):
+            sleep(0.1)
 
     def _analyze(self, folder: Path) -> None:
         try:

@@ -22,32 +22,68 @@ MOST_ROWS = 100_000
 """From then on the steps between two writes share one row."""
 
 
-class Journal:
-    """The writer of one rank's part of a run folder, and of its manifest.
+class ManifestFile:
+    """The run folder's manifest, written when the run begins and when it ends.
 
     Args:
         folder: The run folder, which exists.
-        command: The script and its arguments.
-        rank: This process's rank.
+        command: What is run, with its arguments.
 
     Raises:
         OSError: The folder cannot be written to.
     """
 
-    def __init__(self, folder: Path, command: tuple[str, ...], rank: int) -> None:
-        self._folder = folder
-        self.rank_folder = folder / layout.rank_folder_name(rank)
-        self.rank_folder.mkdir(exist_ok=True)
-        self._owns_manifest = rank == 0
+    def __init__(self, folder: Path, command: tuple[str, ...]) -> None:
+        self._path = folder / layout.MANIFEST_NAME
         self._begin_ns = perf_counter_ns()
         self._manifest = _manifest(command)
+        layout.write_document(self._path, self._manifest)
+
+    def finish(self, exit_status: int | None) -> None:
+        """It has ended.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        manifest = replace(
+            self._manifest,
+            state="finished",
+            exit_status=exit_status,
+            wall_ns=perf_counter_ns() - self._begin_ns,
+        )
+        layout.write_document(self._path, manifest)
+
+
+class Journal:
+    """The writer of one rank's part of a run folder, and of its manifest where nobody else writes that.
+
+    Args:
+        folder: The run folder, which exists.
+        command: The script and its arguments.
+        rank: This process's rank.
+        is_of_a_launcher: Whether the manifest is the launcher's.
+
+    Raises:
+        OSError: The folder cannot be written to.
+    """
+
+    def __init__(
+        self, folder: Path, command: tuple[str, ...], rank: int, *, is_of_a_launcher: bool = False
+    ) -> None:
+        self.rank_folder = folder / layout.rank_folder_name(rank)
+        self.rank_folder.mkdir(exist_ok=True)
+        self.rank = rank
+        self._folder, self._command = folder, command
+        self._is_of_a_launcher = is_of_a_launcher
+        self._manifest = (
+            ManifestFile(folder, command) if rank == 0 and not is_of_a_launcher else None
+        )
         self._rows: list[tuple[int, StepKind, int, int, int]] = []
         self._written = 0
-        self._flushed_ns = self._begin_ns
+        self._flushed_ns = perf_counter_ns()
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
         self._steps_fd = os.open(self.rank_folder / layout.STEPS_NAME, flags, 0o666)
         os.write(self._steps_fd, layout.STEPS_HEADER.encode())
-        self._write_manifest()
 
     def step(
         self, number: int, kind: StepKind, start_ns: int, duration_ns: int, wait_ns: int
@@ -76,17 +112,13 @@ class Journal:
         """The script has ended."""
         self.flush()
         os.close(self._steps_fd)
-        self._manifest = replace(
-            self._manifest,
-            state="finished",
-            exit_status=exit_status,
-            wall_ns=perf_counter_ns() - self._begin_ns,
-        )
-        self._write_manifest()
-
-    def _write_manifest(self) -> None:
-        if self._owns_manifest:
-            layout.write_document(self._folder / layout.MANIFEST_NAME, self._manifest)
+        # Another rank writes it only where there is none, because rank 0 was not recorded.
+        if self._manifest is None and not self._is_of_a_launcher:
+            if (self._folder / layout.MANIFEST_NAME).exists():
+                return
+            self._manifest = ManifestFile(self._folder, self._command)
+        if self._manifest is not None:
+            self._manifest.finish(exit_status)
 
 
 def _manifest(command: tuple[str, ...]) -> Manifest:

@@ -8,11 +8,12 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from stepscope.record.loader.fetching import LOADER_MARK
 from stepscope.record.loader.lines import Lines
 from stepscope.record.loader.meter import BatchMeter
 from stepscope.record.loader.places import OpenedFiles
 from stepscope.record.loader.sampler import StackSampler
-from stepscope.schema.loader_rows import DELIVERIES_NAME, Delivery, LoaderUse, csv_line
+from stepscope.schema.loader_rows import DELIVERIES_NAME, LoaderUse, numbers_line
 from stepscope.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -25,8 +26,18 @@ if TYPE_CHECKING:
 MOST_LOADERS = 100
 """Scripts that make a loader an epoch are told about the first ones only."""
 
-RARE_STEP = 32
-"""A loader of which more batches come to each optimizer step than this does not feed training."""
+SURE_STEPS = 8
+"""Before so many optimizer steps only gradients tell what a loader feeds."""
+
+LEAST_WITH_GRAD, LEAST_WITHOUT = 0.2, 0.5
+"""A loader feeds training when it gave batches for at least this share of the steps since its first use: more is
+asked of one that is read without gradients, as an evaluation is, but also the rollouts of a policy."""
+
+ROLE_EVERY = 64
+"""After so many steps what a loader feeds is looked at only so often."""
+
+MOST_BATCHES = 256
+"""A loader that was read so often without any step does not feed training."""
 
 
 @dataclass(slots=True)
@@ -34,10 +45,13 @@ class _Known:
     """A loader and its counts.
 
     ``without_grad`` counts batches that were asked for while gradients were off, ``steps`` the optimizer
-    steps before which it gave at least one batch.
+    steps before which it gave at least one batch, ``first_step`` how many steps there were before its first use.
     """
 
     use: LoaderUse
+    first_step: int
+    role: Role | None = None
+    role_at: int = -1
     epochs: int = 0
     batches: int = 0
     without_grad: int = 0
@@ -54,16 +68,20 @@ class Loaders:
     Args:
         folder: The rank's folder.
         guard: What keeps failures away from the script.
+
+    Attributes:
+        trains: Whether the script has an optimizer; without one no loader is said to feed anything.
     """
 
     def __init__(self, folder: Path, guard: Guard) -> None:
         self._folder, self._guard = folder, guard
         self._deliveries = Lines(folder / DELIVERIES_NAME)
         self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._of_iterator: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._known: dict[int, _Known] = {}
         self._next = 0
-        self._rows: list[Delivery] = []
+        self._steps = 0
+        self.trains = False
+        self._rows: list[tuple[int, ...]] = []
         self._pin_ns = 0
         self._flushed_ns = perf_counter_ns()
         self._meter: BatchMeter | None = None
@@ -76,12 +94,12 @@ class Loaders:
             number = self._numbers[loader] = self._next
             self._next += 1
         if number not in self._known and len(self._known) < MOST_LOADERS:
-            self._known[number] = _Known(_use_of(number, loader, iterator))
+            self._known[number] = _Known(_use_of(number, loader, iterator), self._steps)
         known = self._known.get(number)
         if known is not None:
             known.epochs += 1
             known.waits_for_first.add(id(iterator))
-        self._of_iterator[iterator] = number
+        setattr(iterator, LOADER_MARK, number)
         return number
 
     def in_process(self) -> BatchMeter:
@@ -105,7 +123,7 @@ class Loaders:
 
     def delivered(self, iterator: Any, asked_ns: int, now: int, *, has_grad: bool) -> None:
         """Training has a batch that it asked for at that moment."""
-        number = self._of_iterator.get(iterator, -1)
+        number = getattr(iterator, LOADER_MARK, -1)
         known = self._known.get(number)
         if known is None:
             return
@@ -119,12 +137,13 @@ class Loaders:
             known.first_wait_ns += wait
         batch = getattr(iterator, "_rcvd_idx", 0) - 1
         pin_ns, self._pin_ns = self._pin_ns, 0
-        self._rows.append(Delivery(number, batch, asked_ns, now, pin_ns))
+        self._rows.append((number, batch, asked_ns, now, pin_ns))
         if now - self._flushed_ns >= NS_PER_S:
             self.flush()
 
     def stepped(self) -> None:
-        """An optimizer has stepped."""
+        """A step of training has ended."""
+        self._steps += 1
         for known in self._known.values():
             if known.since_step:
                 known.steps += 1
@@ -132,12 +151,22 @@ class Loaders:
 
     def role(self, iterator: Any) -> Role | None:
         """What the loader of this iterator feeds, as far as that is known by now."""
-        known = self._known.get(self._of_iterator.get(iterator, -1))
-        return None if known is None else _role(known)
+        known = self._known.get(getattr(iterator, LOADER_MARK, -1))
+        if known is None or not self.trains:
+            return None
+        # What a loader feeds is seen early on, and does not change with every batch.
+        if known.role_at != self._steps and (
+            self._steps < ROLE_EVERY or self._steps % ROLE_EVERY == 0
+        ):
+            known.role_at, known.role = self._steps, _role(known, self._steps)
+        return known.role
 
     def uses(self) -> tuple[LoaderUse, ...]:
         """The loaders with their settings and counts as they stand."""
-        return tuple(_counted(known) for known in self._known.values())
+        return tuple(
+            _counted(known, _role(known, self._steps) if self.trains else None)
+            for known in self._known.values()
+        )
 
     def flush(self) -> None:
         """Write what has arrived.
@@ -147,7 +176,7 @@ class Loaders:
         """
         self._flushed_ns = perf_counter_ns()
         rows, self._rows = self._rows, []
-        self._deliveries.append("".join(map(csv_line, rows)))
+        self._deliveries.append("".join(map(numbers_line, rows)))
 
     def close(self) -> None:
         """No more batches come."""
@@ -159,24 +188,25 @@ class Loaders:
             self._meter.close()
 
 
-def _role(known: _Known) -> Role | None:
+def _role(known: _Known, steps: int) -> Role | None:
+    """What a loader feeds; ``None`` while that cannot be told."""
     if known.batches == 0:
         return None
-    if known.steps and known.steps * RARE_STEP >= known.batches - known.since_step:
-        # Rollouts and the like are read without gradients, but in every step.
-        if known.without_grad * 10 < known.batches * 9:
-            return "training"
-        return "training" if known.steps * 2 >= known.batches else "evaluation"
-    if known.without_grad * 10 >= known.batches * 9:
-        return "evaluation"
-    return "evaluation" if known.batches > RARE_STEP else None
+    is_without = known.without_grad * 10 >= known.batches * 9
+    since = steps - known.first_step
+    if since < SURE_STEPS:
+        if is_without or (steps and known.batches > MOST_BATCHES and not known.steps):
+            return "evaluation"
+        return "training" if known.steps else None
+    least = LEAST_WITHOUT if is_without else LEAST_WITH_GRAD
+    return "training" if known.steps >= least * since else "evaluation"
 
 
-def _counted(known: _Known) -> LoaderUse:
+def _counted(known: _Known, role: Role | None) -> LoaderUse:
     use = known.use
     return LoaderUse(
         number=use.number,
-        role=_role(known),
+        role=role,
         where=use.where,
         dataset=use.dataset,
         items=use.items,
@@ -240,11 +270,18 @@ def _start_method(loader: Any) -> str:
 
 
 def _where() -> str:
-    """File and line of the innermost frame that is neither PyTorch's nor ours: the loop over the loader."""
+    """File and line of the loop that reads the loader: the innermost frame of the user's own code.
+
+    Without one, for instance in a program that is installed, the innermost that is neither PyTorch's nor ours.
+    """
     frame: FrameType | None = sys._getframe()
+    other = ""
     while frame is not None:
-        name = str(frame.f_globals.get("__name__", ""))
-        if name.partition(".")[0] not in ("torch", "stepscope"):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        code, name = frame.f_code, str(frame.f_globals.get("__name__", ""))
+        place = f"{code.co_filename}:{frame.f_lineno}"
+        if name.partition(".")[0] not in ("torch", "stepscope") and not place.startswith("<frozen"):
+            if "-packages" not in place:
+                return place
+            other = other or place
         frame = frame.f_back
-    return ""
+    return other

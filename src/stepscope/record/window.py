@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from stepscope.schema.run_folder import WindowKind
 
 
@@ -59,7 +63,8 @@ class Window:
     def prepare(self) -> None:
         """Attach to the devices, which may take long, while nothing is recorded yet."""
         begin = perf_counter_ns()
-        self._profiler.prepare_trace()
+        with _without_inductor():
+            self._profiler.prepare_trace()
         self._is_prepared = True
         self._result.prepare_ns = perf_counter_ns() - begin
 
@@ -116,3 +121,29 @@ class Window:
         if self._mark is not None:
             self._mark.__exit__(None, None, None)
             self._mark = None
+
+
+@contextlib.contextmanager
+def _without_inductor() -> Iterator[None]:
+    """Keep PyTorch's profiler from importing the compiler, of which it only asks a setting.
+
+    The question alone takes seconds in a script that compiles nothing. Where the compiler is there
+    already, nothing is kept from it.
+    """
+    import torch
+
+    ask = torch.__dict__.get("__getattr__")
+    if ask is None or "torch._inductor" in sys.modules:
+        yield
+        return
+
+    def answer(name: str) -> object:
+        if name == "_inductor":
+            raise AttributeError(name)
+        return ask(name)
+
+    torch.__dict__["__getattr__"] = answer
+    try:
+        yield
+    finally:
+        torch.__dict__["__getattr__"] = ask

@@ -36,6 +36,7 @@ from stepscope.schema.rank_report import (
     Steps,
     Timeline,
 )
+from stepscope.schema.run_time import RunParts
 from stepscope.schema.vocabulary import (
     DEVICE_PARTS,
     HOST_PARTS,
@@ -77,6 +78,7 @@ __all__ = [
     "Recording",
     "Regime",
     "Report",
+    "RunParts",
     "Severity",
     "Span",
     "StepSource",
@@ -260,6 +262,7 @@ class Recording:
         own_cost_ms: Time that stepscope itself took in the training thread outside the window.
         stop_ms: Time that stopping the profiler took.
         clean_durations_ms: The steps timed without any profiler, one by one, after warm-up.
+        run: Where the wall time of the whole run goes; ``None`` where it was not recorded.
     """
 
     command: tuple[str, ...]
@@ -271,6 +274,7 @@ class Recording:
     own_cost_ms: float | None
     stop_ms: float | None
     clean_durations_ms: tuple[float, ...] = ()
+    run: RunParts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

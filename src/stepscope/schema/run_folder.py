@@ -10,6 +10,7 @@
         batches.csv, deliveries.csv,
         functions.jsonl, places.jsonl   the input pipeline from inside: see ``loader_rows``
         trace-<K>.pt.trace.json.gz      one profiler window each
+      processes.jsonl                   ProcessNote lines: which processes were recorded, and which not
       report.json, report.html          written by the analysis
 
 Every JSON file is replaced atomically and ``steps.csv`` is only appended to, so that the folder of
@@ -30,11 +31,13 @@ from typing import Literal, TypeVar
 from stepscope.errors import InputError
 from stepscope.schema.loader_rows import LoaderUse  # noqa: TC001  readers resolve the type at run time
 from stepscope.schema.report import Notice  # noqa: TC001  readers resolve the type at run time
+from stepscope.schema.run_time import RunTime  # noqa: TC001  likewise
 
 RUN_SCHEMA_VERSION = 1
 MANIFEST_NAME = "run.json"
 RECORDING_NAME = "recording.json"
 STEPS_NAME = "steps.csv"
+PROCESSES_NAME = "processes.jsonl"
 STEPS_HEADER = "number,kind,start_ns,duration_ns,loader_wait_ns,count\n"
 TRACE_SUFFIX = ".pt.trace.json.gz"
 
@@ -128,6 +131,7 @@ class RankRecording:
         notices: What a reader must know.
         cores: Cores that the process may use at a time; ``None`` when not known.
         loaders: The DataLoaders that were read, in order of first use.
+        run_time: Where the wall time of the whole run goes; until now, while it runs.
     """
 
     schema_version: int = RUN_SCHEMA_VERSION
@@ -148,6 +152,7 @@ class RankRecording:
     notices: tuple[Notice, ...] = ()
     cores: int | None = None
     loaders: tuple[LoaderUse, ...] = ()
+    run_time: RunTime | None = None
 
     @property
     def window(self) -> WindowRecord | None:
@@ -171,6 +176,24 @@ class RankRecording:
         """How much longer a step took under the profiler, 0.1 for 10 %; ``None`` when not measured."""
         clean, profiled = self.clean_step_ns, self.profiled_step_ns
         return None if clean is None or profiled is None or clean <= 0 else profiled / clean - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessNote:
+    """What became of a process below a launcher; a later line of the same process overrules one before.
+
+    Attributes:
+        pid, parent: The process and the one that started it.
+        rank: Its part of the run folder; ``None`` when it was not recorded.
+        command: Its command line; foreign text.
+        why: Why it was not recorded, as words; ``""`` when it was.
+    """
+
+    pid: int
+    parent: int
+    rank: int | None
+    command: tuple[str, ...]
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +251,13 @@ class RunFolder:
         path: The folder.
         manifest: What was run.
         ranks: One per process that recorded, by rank.
+        processes: What became of the processes below a launcher; empty without one.
     """
 
     path: Path
     manifest: Manifest
     ranks: tuple[RankFolder, ...]
+    processes: tuple[ProcessNote, ...] = ()
 
 
 def rank_folder_name(rank: int) -> str:
@@ -276,7 +301,46 @@ def load_run(path: str | Path) -> RunFolder:
         match = _RANK_FOLDER.fullmatch(folder.name)
         if match and folder.is_dir():
             ranks.append(_load_rank(int(match.group(1)), folder))
-    return RunFolder(root, manifest, tuple(sorted(ranks, key=lambda rank: rank.rank)))
+    ranks.sort(key=lambda rank: rank.rank)
+    return RunFolder(root, manifest, tuple(ranks), _load_processes(root / PROCESSES_NAME))
+
+
+def note_process(folder: Path, note: ProcessNote) -> None:
+    """Add a line about a process.
+
+    Raises:
+        OSError: The folder cannot be written to.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    descriptor = os.open(folder / PROCESSES_NAME, flags, 0o666)
+    try:
+        os.write(descriptor, (json.dumps(asdict(note)) + "\n").encode())
+    finally:
+        os.close(descriptor)
+
+
+def is_complete(folder: Path, rank: int) -> bool:
+    """Whether the recorder of a rank has written all."""
+    try:
+        text = (folder / rank_folder_name(rank) / RECORDING_NAME).read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return bool(json.loads(text)["complete"])
+
+
+def _load_processes(path: Path) -> tuple[ProcessNote, ...]:
+    import msgspec  # noqa: PLC0415
+
+    if not path.is_file():
+        return ()
+    notes: dict[int, ProcessNote] = {}
+    for line in path.read_bytes().split(b"\n")[:-1]:
+        try:
+            note = msgspec.json.decode(line, type=ProcessNote)
+        except msgspec.MsgspecError:
+            continue
+        notes[note.pid] = note
+    return tuple(notes.values())
 
 
 def _load_rank(rank: int, folder: Path) -> RankFolder:

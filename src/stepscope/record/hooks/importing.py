@@ -6,6 +6,7 @@ import contextlib
 import importlib.abc
 import importlib.util
 import sys
+from time import perf_counter_ns
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,16 @@ class ImportHook(importlib.abc.MetaPathFinder):
     Args:
         name: Top-level module to wait for.
         then: What to call; called at once when the module is there already.
+
+    Attributes:
+        took_ns: How long importing it took; ``None`` before, and when it was there already.
     """
 
     def __init__(self, name: str, then: Callable[[], None]) -> None:
         self._name = name
         self._then = then
         self._is_asking = False
+        self.took_ns: int | None = None
 
     def install(self) -> None:
         """Begin to wait."""
@@ -74,7 +79,9 @@ class ImportHook(importlib.abc.MetaPathFinder):
             # The loader stays the module's own for good, so it gets its own method back first.
             vars(loader).pop("exec_module", None)
             hook.remove()
+            begin = perf_counter_ns()
             execute(module)
+            hook.took_ns = perf_counter_ns() - begin
             hook._then()
 
         # A loader without room for an attribute is left alone: better unrecorded than not imported.

@@ -19,6 +19,10 @@ class FetchHook:
 
     A fetcher belongs to one loader in one process. In a forked worker the wrappers are there already and
     the parent's meter is not listened to any more, until the worker sets its own.
+
+    Attributes:
+        loader: Number of the loader that is started now.
+        is_timing: Whether a fetch runs that is timed.
     """
 
     def __init__(self) -> None:
@@ -27,6 +31,7 @@ class FetchHook:
         self._end: Callable[[bool], None] | None = None
         self._collated: Callable[[int, int], None] | None = None
         self.loader = -1
+        self.is_timing = False
 
     def listen(self, meter: BatchMeter, guard: Guard) -> None:
         """Tell this meter from now on, behind this guard."""
@@ -70,11 +75,14 @@ class FetchHook:
             begin, end = hook._begin, hook._end
             if begin is None or end is None or not begin(getattr(self, LOADER_MARK, -1)):
                 return original(self, index)
+            hook.is_timing = True
             try:
                 data = original(self, index)
             except BaseException:
+                hook.is_timing = False
                 end(False)
                 raise
+            hook.is_timing = False
             end(True)
             return data
 
@@ -97,7 +105,7 @@ class TimedCollate:
     def __call__(self, items: Any) -> Any:
         """What the function returns."""
         told = self._hook._collated
-        if told is None:
+        if told is None or not self._hook.is_timing:
             return self._function(items)
         begin, begin_cpu = perf_counter_ns(), thread_time_ns()
         try:

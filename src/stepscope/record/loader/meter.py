@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.record.loader.input_output import QueuedTime, ReadBytes
 from stepscope.record.loader.lines import Lines
-from stepscope.schema.loader_rows import BATCHES_NAME, BatchRow, csv_line
+from stepscope.schema.loader_rows import BATCHES_NAME, BatchRow, csv_line, numbers_line
 from stepscope.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -22,6 +22,14 @@ FLUSH_NS = NS_PER_S
 
 MOST_ROWS = 20_000
 """From then on the batches that a process makes between two writes share one row."""
+
+
+TINY_NS = 1_000_000
+FIRST_BATCHES, OF_TINY = 32, 16
+"""Batches that take less time than the first are no reason to slow a step: after some, one of so many is timed."""
+
+_BATCH = 3
+"""Where a row has the number of its batch."""
 
 
 @dataclass(slots=True)
@@ -65,11 +73,12 @@ class BatchMeter:
         self._queue = QueuedTime()
         self._thread = get_ident()
         self._queued_before: int | None = None
-        self._rows: list[BatchRow] = []
+        self._rows: list[tuple[int, ...]] = []
         self._sent: dict[int, tuple[int, int]] = {}
         self._written = 0
         self._flushed_ns = perf_counter_ns()
         self._batch = -1
+        self._made = self._pass_over = 0
         self.fetch: Fetch | None = None
         self.opened: int | None = None
         self.on_flush: Callable[[], None] | None = None
@@ -77,6 +86,9 @@ class BatchMeter:
     def begin(self, loader: int) -> bool:
         """A batch is about to be made; whether this is the outermost fetch, which is timed."""
         if self.fetch is not None:
+            return False
+        if self._pass_over:
+            self._pass_over -= 1
             return False
         self._last_opened = self.opened
         self._queued_before = self._queue.now()
@@ -105,13 +117,16 @@ class BatchMeter:
             return
         wall = perf_counter_ns() - fetch.begin_ns
         cpu = thread_time_ns() - fetch.begin_cpu_ns
+        self._made += 1
+        if wall < TINY_NS and self._made > FIRST_BATCHES:
+            self._pass_over = OF_TINY - 1
         queued = self._queued_since(fetch.thread)
         read, storage = self._read_since()
         opened = -1
         if self.opened is not None and self._last_opened is not None:
             opened = self.opened - self._last_opened
         self._rows.append(
-            BatchRow(
+            (
                 fetch.loader,
                 self._worker,
                 self._pid,
@@ -127,9 +142,10 @@ class BatchMeter:
                 storage,
                 opened,
                 queued,
+                1,
             )
         )
-        if perf_counter_ns() - self._flushed_ns >= FLUSH_NS:
+        if fetch.begin_ns - self._flushed_ns >= FLUSH_NS:
             self.flush()
 
     def sent(self, batch: int, wall_ns: int, cpu_ns: int) -> None:
@@ -154,17 +170,22 @@ class BatchMeter:
     def _write(self, *, all_of_them: bool) -> None:
         self._flushed_ns = perf_counter_ns()
         done = len(self._rows)
-        if self._worker >= 0 and not all_of_them:
-            while done and self._rows[done - 1].batch not in self._sent:
+        if self._worker < 0:
+            lines = list(map(numbers_line, self._rows))
+            rows = [BatchRow(*row) for row in self._rows] if self._written > MOST_ROWS else []
+            self._rows.clear()
+        else:
+            while done and not all_of_them and self._rows[done - 1][_BATCH] not in self._sent:
                 done -= 1
-        rows = [_with_sending(row, self._sent) for row in self._rows[:done]]
-        del self._rows[:done]
-        for row in rows:
-            self._sent.pop(row.batch, None)
+            rows = [_with_sending(BatchRow(*row), self._sent) for row in self._rows[:done]]
+            del self._rows[:done]
+            for row in rows:
+                self._sent.pop(row.batch, None)
+            lines = list(map(csv_line, rows))
         if self._written > MOST_ROWS:
-            rows = _merged(rows)
-        self._written += len(rows)
-        self._lines.append("".join(map(csv_line, rows)))
+            lines = list(map(csv_line, _merged(rows)))
+        self._written += len(lines)
+        self._lines.append("".join(lines))
         if self.on_flush is not None:
             self.on_flush()
 

@@ -17,6 +17,7 @@ from stepscope.report.terminal.job import job_section
 from stepscope.report.terminal.loaders import loaders_section
 from stepscope.report.terminal.look import GLUE, Look
 from stepscope.report.terminal.ranks import ranks_section
+from stepscope.report.terminal.run import run_section
 from stepscope.report.terminal.step import figures_section, parts_section
 from stepscope.report.terminal.tables import tables_section
 
@@ -53,6 +54,7 @@ def print_report(report: Report, file: TextIO | None = None, width: int | None =
             parts_section(report, rank, look) if report.health.usable else [],
             figures_section(report, rank, look),
             loaders_section(report, rank, look),
+            run_section(report, look),
             ranks_section(report, look),
             job_section(report, look),
             tables_section(report, look),

@@ -1,0 +1,135 @@
+"""``stepscope profile -- COMMAND``: runs a launcher, and has the processes below it that train recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.errors import OptionError
+from stepscope.record.analysis_child import analyze_run
+from stepscope.record.inside import PLAN_VARIABLE, RUN_VARIABLE
+from stepscope.record.journal import ManifestFile
+from stepscope.record.output import create_output
+from stepscope.record.summary import summary_of
+from stepscope.record.voice import Voice
+from stepscope.schema.run_folder import load_run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import FrameType
+
+    from stepscope.record.plan import Plan
+    from stepscope.schema.run_folder import RunFolder
+
+INJECTED = Path(__file__).parent / "inject"
+
+FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+"""Signals that are sent on to the command; Ctrl-C reaches it by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOptions:
+    """What to record of which command.
+
+    Attributes:
+        command: The command and its arguments.
+        plan: How many steps.
+        out: Folder to write to; ``None`` for a fresh one under ``stepscope-runs``.
+        analyze: Whether to analyse the run afterwards.
+    """
+
+    command: tuple[str, ...]
+    plan: Plan
+    out: str | None = None
+    analyze: bool = True
+
+
+def launch_command(options: CommandOptions) -> int:
+    """Run the command to its end and analyse what its processes left; the command's own exit status.
+
+    Raises:
+        OptionError: There is no such command, or the output folder is taken.
+    """
+    program = shutil.which(options.command[0])
+    if program is None:
+        raise OptionError(f"there is no command {options.command[0]}")
+    voice = Voice()
+    name = Path(options.command[0]).name
+    try:
+        folder = create_output(name, options.out)
+        manifest = ManifestFile(folder, options.command)
+    except OSError as error:
+        voice.warn(f"nothing can be recorded, the command runs all the same: {error}")
+        return _status(_run(options.command, os.environ))
+    environment = {
+        **os.environ,
+        RUN_VARIABLE: str(folder),
+        PLAN_VARIABLE: json.dumps(asdict(options.plan)),
+        "PYTHONPATH": os.pathsep.join(
+            [str(INJECTED), *filter(None, [os.environ.get("PYTHONPATH")])]
+        ),
+    }
+    code = _run(options.command, environment)
+    manifest.finish(code)
+    run = load_run(folder)
+    for line in _told(run):
+        voice.say(line)
+    if options.analyze and any(rank.trace for rank in run.ranks):
+        analyze_run(folder)
+    return _status(code)
+
+
+def _run(command: tuple[str, ...], environment: Mapping[str, str]) -> int:
+    """The command's return code, negative for a signal; signals to this process are sent on to it."""
+    with subprocess.Popen(command, env=environment) as child:  # noqa: S603  to run it is the purpose
+        before = {}
+
+        def send_on(number: int, _frame: FrameType | None) -> None:
+            child.send_signal(number)
+
+        def wait_for_child(_number: int, _frame: FrameType | None) -> None:
+            """The terminal sends Ctrl-C to the command as well; its end is awaited."""
+
+        for name in FORWARDED:
+            number = getattr(signal, name, None)
+            if number is not None:
+                before[number] = signal.signal(number, send_on)
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, wait_for_child)
+        try:
+            return child.wait()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _status(code: int) -> int:
+    """The exit status that a shell gives to a return code."""
+    return 128 - code if code < 0 else code
+
+
+def _told(run: RunFolder) -> list[str]:
+    """Which processes were recorded, which were not and why, and what the first of them left."""
+    recorded = [note for note in run.processes if note.rank is not None]
+    lines = [f"recorded {len(recorded)} {'process' if len(recorded) == 1 else 'processes'}"]
+    lines[0] += "".join(f", rank {note.rank} (pid {note.pid})" for note in recorded[:8])
+    reasons: dict[str, list[int]] = {}
+    for note in run.processes:
+        if note.rank is None:
+            reasons.setdefault(note.why, []).append(note.pid)
+    for why, pids in reasons.items():
+        count = f"{len(pids)} {'process' if len(pids) == 1 else 'processes'}"
+        lines.append(f"not recorded: {count} (pid {', '.join(map(str, pids[:8]))}): {why}")
+    if not run.processes:
+        lines.append(
+            "no Python process below the command imported torch, or it runs in a Python without stepscope"
+        )
+    first = next((rank for rank in run.ranks if rank.recording is not None), None)
+    if first is not None and first.recording is not None:
+        lines += summary_of(first.recording, run.path)
+    return lines

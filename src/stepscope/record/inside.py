@@ -1,0 +1,136 @@
+"""Records a process that somebody else started: one of those below ``stepscope profile -- COMMAND``.
+
+Nothing happens in a process that never imports torch. In one that does, recording begins when it makes
+its first optimizer or reads its first loader, so that launchers are left alone; loaders' workers are
+left alone because they are daemons of multiprocessing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+from multiprocessing import process
+from pathlib import Path
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from stepscope.record.guard import Guard
+from stepscope.record.hooks.importing import ImportHook
+from stepscope.record.job import Job, JobOptions
+from stepscope.record.plan import Plan
+from stepscope.record.voice import Voice
+from stepscope.schema.run_folder import ProcessNote, note_process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RUN_VARIABLE = "STEPSCOPE_RUN"
+"""The run folder; set by the launcher for all processes below it."""
+
+PLAN_VARIABLE = "STEPSCOPE_PLAN"
+"""The plan as JSON."""
+
+UNTRAINED = "it imported torch, but made no optimizer and read no DataLoader"
+OF_MULTIPROCESSING = (
+    "a process of multiprocessing that does not train, for instance a loader's worker"
+)
+
+
+def begin() -> None:
+    """Wait for torch in this process; called before its own code runs."""
+    folder = os.environ.get(RUN_VARIABLE)
+    if not folder or Job.current is not None:
+        return
+    guard = Guard(Voice())
+    recording = _Recording(Path(folder), guard, perf_counter_ns())
+    guard.call(recording.imports.install)
+
+
+class _Recording:
+    """What may become the recording of this process.
+
+    Args:
+        folder: The run folder.
+        guard: What keeps failures away from the process.
+        begin_ns: When the process began, for the account of its time.
+
+    Attributes:
+        imports: Waits for torch.
+    """
+
+    def __init__(self, folder: Path, guard: Guard, begin_ns: int) -> None:
+        self._folder, self._guard, self._begin_ns = folder, guard, begin_ns
+        self._undo: list[Callable[[], None]] = []
+        self._job: Job | None = None
+        self.imports = ImportHook("torch", guard.wrap(self.torch_is_here))
+
+    def torch_is_here(self) -> None:
+        """Torch has been imported: wait for a sign of training, unless this is a loader's worker."""
+        if process.current_process().daemon:
+            self._note("", OF_MULTIPROCESSING)
+            return
+        if Job.current is not None:
+            return
+        self._note(
+            "", OF_MULTIPROCESSING if "--multiprocessing-fork" in sys.orig_argv else UNTRAINED
+        )
+        from torch.optim import Optimizer
+        from torch.utils.data import dataloader
+
+        self._wait_for(Optimizer)
+        self._wait_for(dataloader._BaseDataLoaderIter)
+
+    def _wait_for(self, kind: Any) -> None:
+        """Begin when the first instance is made."""
+        original = kind.__init__
+
+        def __init__(instance: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            self._guard.call(self._start)
+            # The recorder that has begun may have put its own in place of the original.
+            now = original if kind.__init__ is __init__ else kind.__init__
+            now(instance, *args, **kwargs)
+
+        def undo() -> None:
+            if kind.__init__ is __init__:
+                kind.__init__ = original
+
+        kind.__init__ = __init__
+        self._undo.append(undo)
+
+    def _start(self) -> None:
+        while self._undo:
+            self._undo.pop()()
+        if self._job is not None or process.current_process().daemon:
+            return
+        plan = Plan(**json.loads(os.environ.get(PLAN_VARIABLE, "{}")))
+        command = tuple(sys.orig_argv[1:]) or ("python",)
+        job = self._job = Job(
+            JobOptions(
+                name=self._folder.name,
+                command=command,
+                plan=plan,
+                out=str(self._folder),
+                analyze=False,
+                joins=True,
+                begin_ns=self._begin_ns,
+                import_ns=self.imports.took_ns,
+            )
+        )
+        job.begin()
+        if job.rank is not None:
+            self._note(str(job.rank), "")
+            atexit.register(job.end, None)
+        else:
+            self._note("", "its part of the run folder could not be made")
+
+    def _note(self, rank: str, why: str) -> None:
+        note = ProcessNote(
+            pid=os.getpid(),
+            parent=os.getppid(),
+            rank=int(rank) if rank else None,
+            command=tuple(sys.orig_argv),
+            why=why,
+        )
+        note_process(self._folder, note)
