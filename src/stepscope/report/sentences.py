@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from stepscope.report.words import BASES, GPU, SOURCES, Word
 from stepscope.units import format_frac, format_ms, format_value
@@ -142,8 +142,14 @@ def outliers_sentence(steps: Steps) -> str:
     return "; ".join(named) + (f"; and {more} more" if more else "")
 
 
+NO_GAIN: Final = 1.02
+"""A smaller gain, at best, is called none."""
+
+
 def gain_sentence(gain: Gain, step_ms: float) -> str:
     """A gain as a range of speed-ups and of step times, with what it rests on."""
+    if gain.high < NO_GAIN and gain.basis != "experiment":
+        return f"expected to gain nothing by itself ({BASES.get(gain.basis, gain.basis)})"
     if gain.basis == "bound":
         return (
             f"expected at most {gain.high:.2f}x, {format_ms(gain.step_ms_low)} a step instead of "
