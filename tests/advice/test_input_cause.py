@@ -30,6 +30,12 @@ def loader(*, workers=2, functions=(FUNCTION,), **parts):
     )  # fmt: skip
 
 
+def known(found):
+    """What was found, which is not nothing."""
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize(
     ("parts", "kind"),
     [
@@ -44,7 +50,7 @@ def loader(*, workers=2, functions=(FUNCTION,), **parts):
     ],
 )
 def test_the_largest_part_is_the_cause(parts, kind):
-    assert cause_of(loader(**parts)).kind == kind
+    assert known(cause_of(loader(**parts))).kind == kind
 
 
 def test_without_a_part_that_holds_half_no_cause_is_named():
@@ -55,23 +61,23 @@ def test_without_a_part_that_holds_half_no_cause_is_named():
 
 
 def test_packing_in_the_training_process_does_not_exist():
-    assert cause_of(loader(workers=0, send_ms=6.0, wait_ms=3.0)).kind == "storage"
+    assert known(cause_of(loader(workers=0, send_ms=6.0, wait_ms=3.0))).kind == "storage"
 
 
 def test_function_and_file_system_are_named():
-    cause = cause_of(loader(wait_ms=6.0))
+    cause = known(cause_of(loader(wait_ms=6.0)))
     assert cause.title == ": waiting for storage in decode (called by Images.__getitem__)"
     assert "/data on /data (nfs4)" in cause.action
     # One whose samples are few is not named, nor is one of another phase.
     rare = dataclasses.replace(FUNCTION, share=0.1)
-    assert cause_of(loader(compute_ms=6.0, functions=(rare,))).title == ": computing"
-    assert cause_of(loader(collate_ms=6.0)).title == ": collating"
+    assert known(cause_of(loader(compute_ms=6.0, functions=(rare,)))).title == ": computing"
+    assert known(cause_of(loader(collate_ms=6.0))).title == ": collating"
 
 
 def test_the_finding_carries_the_cause():
     context = CASES["IN002"].fires
-    plain = RULE.find(context)
-    told = RULE.find(Context(context.results, loader=loader(compute_ms=6.0)))
+    plain = known(RULE.find(context))
+    told = known(RULE.find(Context(context.results, loader=loader(compute_ms=6.0))))
     assert told.title.startswith(plain.title + ": computing in decode")
     assert "spread it over more workers" in told.action
     assert "busiest function of the data set" in {one.name for one in told.evidence}

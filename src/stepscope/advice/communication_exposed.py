@@ -77,8 +77,7 @@ def find(context: Context) -> Finding | None:
             *(one for one in extra if one.value is not None),
         ),
         action="Let communication overlap the backward pass and send less: bucket size, gradients in bfloat16, no "
-        "synchronisation while gradients accumulate. "
-        + _transfer_or_waiting(waiting),
+        "synchronisation while gradients accumulate. " + _transfer_or_waiting(waiting),
         snippet=SNIPPET,
         confidence="high" if waiting is not None else "medium",
         share_frac=share,

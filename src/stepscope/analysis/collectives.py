@@ -88,9 +88,8 @@ def run(trace: Trace) -> Collectives:
     )
     covers = part_covers(trace)
     spans = iv.pairs(rows["start_ns"].to_numpy(), rows["end_ns"].to_numpy())
-    exposed = sum(
-        covers.measure(spans)[:, covers.parts.index(p)] for p in REMOTE if p in covers.parts
-    )
+    remote = [covers.parts.index(p) for p in REMOTE if p in covers.parts]
+    exposed = covers.measure(spans)[:, remote].sum(axis=1)
     rows = rows.with_columns(exposed_ns=pl.Series(exposed))
     calls = _with_steps(rows, trace).select(*SCHEMA)
     free = iv.pairs(calls["since_ns"].to_numpy(), calls["start_ns"].to_numpy())
