@@ -108,6 +108,7 @@ def test_the_text_names_the_late_rank_its_cause_and_what_it_costs():
         "step 2: rank 2 comes 10.1 ms late to an all-reduce, after more input, held up by rank 1",
         "rank 1 90 %, transfer 10 %",
         "2 hosts, up to 42.0 ms apart",
+        "Stands out rank 1: input 10.0 ms a step, median 100 µs",
         "3 calls have no partner",
         "65.1",
     ):

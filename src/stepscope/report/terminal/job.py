@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from rich.table import Table
 
-from stepscope.report.job_words import clock_words, late_words, path_words, straggler_words
+from stepscope.report.job_words import (
+    clock_words,
+    late_words,
+    outlier_words,
+    path_words,
+    straggler_words,
+)
 from stepscope.report.terminal.look import labelled
 from stepscope.units import format_ms, format_value
 
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 6
 MOST_LATE: Final = 5
+MOST_OUTLIERS: Final = 3
 
 
 def job_section(report: Report, look: Look) -> list[RenderableType]:
@@ -28,6 +35,7 @@ def job_section(report: Report, look: Look) -> list[RenderableType]:
     rows = [("Late", straggler_words(job))]
     longest = sorted(job.late, key=lambda row: -row.late_ms)[:MOST_LATE]
     rows += [("", late_words(job, row)) for row in job.late if row in longest]
+    rows += [("Stands out", outlier_words(row)) for row in job.outliers[:MOST_OUTLIERS]]
     rows += [("Path", path_words(job))] if job.path else []
     rows.append(("Clocks", clock_words(job)))
     rows += [("Not told", text) for text in job.cannot_tell]
