@@ -49,6 +49,9 @@ class FakeWindows:
     def relabel(self, kind):
         pass
 
+    def bytes_per_step(self):
+        return None
+
     def wait(self):
         pass
 

@@ -64,6 +64,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="steps to record; default: 2 to 20, by their length",
     )
     parser.add_argument(
+        "--detail",
+        action="store_true",
+        help="record two more steps with shapes, memory and stacks, in a trace of their own",
+    )
+    parser.add_argument(
+        "--every",
+        type=_seconds,
+        metavar="TIME",
+        help="record again after that time, for instance 2h or 30min; SIGUSR2 does so at once",
+    )
+    parser.add_argument(
+        "--max-steps", type=_positive, metavar="N", help="most steps to record at a time"
+    )
+    parser.add_argument(
+        "--max-seconds",
+        type=_seconds,
+        default=120.0,
+        metavar="S",
+        help="stop recording after so long, at the next step (default: 120)",
+    )
+    parser.add_argument(
+        "--max-megabytes",
+        type=_megabytes,
+        metavar="MB",
+        help="record only as many steps as fit, by the size of the first short trace",
+    )
+    parser.add_argument(
         "--no-analyze", action="store_true", help="record only; see stepscope analyze DIR"
     )
     parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
@@ -76,7 +103,17 @@ def run(args: argparse.Namespace) -> int:
     from stepscope.record.launch import launch
     from stepscope.record.plan import Plan
 
-    plan = Plan(warmup=args.warmup, clean=args.clean, active=args.active, stop=args.stop)
+    plan = Plan(
+        warmup=args.warmup,
+        clean=args.clean,
+        active=args.active,
+        stop=args.stop,
+        detail=args.detail,
+        every_s=args.every,
+        max_steps=args.max_steps,
+        max_seconds=args.max_seconds,
+        max_megabytes=args.max_megabytes,
+    )
     if args.module is None and args.words[:1] == ["--"]:
         from stepscope.record.command import CommandOptions, launch_command
 
@@ -122,4 +159,29 @@ def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+UNITS = {"": 1.0, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def _seconds(text: str) -> float:
+    """A time such as 90, 90s, 30min or 2h."""
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    try:
+        seconds = float(digits) * UNITS[text[len(digits) :]]
+    except (KeyError, ValueError):
+        raise argparse.ArgumentTypeError("must be a time such as 90s, 30min or 2h") from None
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError("must be longer than nothing")
+    return seconds
+
+
+def _megabytes(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError("must be a number above 0")
     return number

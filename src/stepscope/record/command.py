@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 
 INJECTED = Path(__file__).parent / "inject"
 
-FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1")
 """Signals that are sent on to the command; Ctrl-C reaches it by itself."""
+
+ASKS_FOR_WINDOW = "SIGUSR2"
+"""The signal that is sent to the processes which are recorded, because it would end a launcher."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,7 @@ def launch_command(options: CommandOptions) -> int:
             [str(INJECTED), *filter(None, [os.environ.get("PYTHONPATH")])]
         ),
     }
-    code = _run(options.command, environment)
+    code = _run(options.command, environment, folder)
     manifest.finish(code)
     run = load_run(folder)
     for line in _told(run):
@@ -85,7 +89,9 @@ def launch_command(options: CommandOptions) -> int:
     return _status(code)
 
 
-def _run(command: tuple[str, ...], environment: Mapping[str, str]) -> int:
+def _run(
+    command: tuple[str, ...], environment: Mapping[str, str], folder: Path | None = None
+) -> int:
     """The command's return code, negative for a signal; signals to this process are sent on to it."""
     with subprocess.Popen(command, env=environment) as child:  # noqa: S603  to run it is the purpose
         before = {}
@@ -96,6 +102,15 @@ def _run(command: tuple[str, ...], environment: Mapping[str, str]) -> int:
         def wait_for_child(_number: int, _frame: FrameType | None) -> None:
             """The terminal sends Ctrl-C to the command as well; its end is awaited."""
 
+        def ask_for_window(number: int, _frame: FrameType | None) -> None:
+            for note in load_run(folder).processes if folder is not None else ():
+                if note.rank is not None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(note.pid, number)
+
+        asking = getattr(signal, ASKS_FOR_WINDOW, None)
+        if asking is not None:
+            before[asking] = signal.signal(asking, ask_for_window)
         for name in FORWARDED:
             number = getattr(signal, name, None)
             if number is not None:

@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING
 from stepscope.record.hooks.optimizer import optimizer_exists
 from stepscope.record.hooks.profiler import profiler_runs
 from stepscope.record.schedule import Action, Schedule
+from stepscope.units import NS_PER_S
 
 if TYPE_CHECKING:
     from stepscope.record.notices import Notices
     from stepscope.record.plan import Plan
     from stepscope.record.windows import Windows
-    from stepscope.schema.run_folder import StepKind, StepOrigin
+    from stepscope.schema.run_folder import StepKind, StepOrigin, WindowKind
 
 PATIENT_BATCHES = 64
 """With an optimizer that has not stepped yet, so many batches are taken for evaluation before training."""
 
-LONGEST_WINDOW_NS = 120 * 1_000_000_000
-"""A window is closed after so long at the next sign of life."""
+_KINDS: dict[Action, WindowKind] = {
+    Action.OPEN: "steady",
+    Action.OPEN_EARLY: "early",
+    Action.OPEN_DETAIL: "detail",
+}
 
 
 class WindowDriver:
@@ -35,6 +39,7 @@ class WindowDriver:
         schedule: Decides by the lengths of steps.
         windows: The profiler's windows.
         buffered: Steps that loader workers have worked ahead for.
+        is_asked: Whether somebody has asked for another window since the last one.
     """
 
     def __init__(self, plan: Plan, windows: Windows, notices: Notices) -> None:
@@ -42,7 +47,8 @@ class WindowDriver:
         self.schedule = Schedule(plan)
         self.windows = windows
         self.buffered = 0
-        self._open_ns = 0
+        self.is_asked = False
+        self._open_ns = self._closed_ns = 0
 
     @property
     def is_open(self) -> bool:
@@ -83,6 +89,8 @@ class WindowDriver:
             source: What steps are found by.
             seen: Whole steps so far.
         """
+        if self.schedule.is_done and self._wants_another():
+            self.schedule.again()
         action = self.schedule.after_step(duration)
         window = self.windows.open_window
         if self.schedule.in_window and window is not None and action is Action.NOTHING:
@@ -94,14 +102,17 @@ class WindowDriver:
         elif action is Action.CLOSE and window is not None:
             window.next_step(duration, begins_next=False)
             self.windows.close()
+            self._closed_ns = perf_counter_ns()
             self._after_window(source)
         elif self._must_wait(source, seen):
             self.schedule.postpone()
         elif action is Action.PREPARE:
+            self.schedule.bytes_per_step = self.windows.bytes_per_step()
             self.windows.prepare("steady", number)
             self._open_ns = perf_counter_ns()
         else:
-            self.windows.open("steady" if action is Action.OPEN else "early", number)
+            self.schedule.bytes_per_step = self.windows.bytes_per_step()
+            self.windows.open(_KINDS[action], number)
             self._open_ns = perf_counter_ns()
 
     def cut(self, reason: str) -> None:
@@ -121,10 +132,18 @@ class WindowDriver:
             return True
         return self._mind_length()
 
+    def _wants_another(self) -> bool:
+        if self.is_asked:
+            self.is_asked = False
+            return True
+        every = self._plan.every_s
+        return every is not None and perf_counter_ns() - self._closed_ns >= every * NS_PER_S
+
     def _mind_length(self) -> bool:
-        if not self.is_open or perf_counter_ns() - self._open_ns <= LONGEST_WINDOW_NS:
+        longest = self._plan.max_seconds
+        if not self.is_open or perf_counter_ns() - self._open_ns <= longest * NS_PER_S:
             return False
-        self.cut("the window had been open for two minutes")
+        self.cut(f"the window had been open for {longest:g} seconds")
         return True
 
     def _must_wait(self, source: StepOrigin, seen: int) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
+from threading import current_thread, main_thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,6 +21,8 @@ from stepscope.record.voice import Voice
 from stepscope.schema.run_folder import is_complete
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from stepscope.record.plan import Plan
 
 
@@ -102,7 +106,26 @@ class Job:
         if options.import_ns is not None:
             self._recorder.account.torch_imported(options.import_ns)
         Job.current = self
+        self._guard.call(self._listen_to_signal)
         self._guard.call(self._recorder.attach)
+
+    def _listen_to_signal(self) -> None:
+        """SIGUSR2 opens a window, unless the script has a use for it; only a main thread may say so."""
+        number = getattr(signal, "SIGUSR2", None)
+        if number is None or current_thread() is not main_thread():
+            return
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, self._signalled)
+
+    def _leave_signal(self) -> None:
+        number = getattr(signal, "SIGUSR2", None)
+        # Two ways of asking for a bound method give two objects, which are equal.
+        if number is not None and signal.getsignal(number) == self._signalled:
+            signal.signal(number, signal.SIG_DFL)
+
+    def _signalled(self, _number: int, _frame: FrameType | None) -> None:
+        if self._recorder is not None:
+            self._guard.call(self._recorder.ask_for_window)
 
     def step(self) -> None:
         """The user marks the end of a step."""
@@ -116,6 +139,7 @@ class Job:
             status: The script's exit status; ``None`` when it goes on.
         """
         Job.current = None
+        self._leave_signal()
         journal, recorder, folder = self._journal, self._recorder, self.folder
         if journal is None or recorder is None or folder is None:
             return

@@ -11,6 +11,9 @@ EARLY_CLEAN = 2
 EARLY_ACTIVE = 2
 """A first short window after so few steps (and the first one) makes sure that a script of six steps leaves a trace."""
 
+DETAIL_ACTIVE = 2
+"""Steps of the detailed window, which is slow and large."""
+
 PATIENCE_STEPS = 40
 PATIENCE_NS = 60 * NS_PER_S
 """Steps that have not settled after so many or so long are taken as they are."""
@@ -31,12 +34,22 @@ class Plan:
         clean: Steps to time without any profiler before the window.
         active: Steps in the window.
         stop: Whether to end the script after the window.
+        detail: Whether a second window with shapes, memory and stacks follows the first.
+        every_s: Seconds after a window until the next one; ``None`` for one window.
+        max_steps: Most steps in a window.
+        max_seconds: A window is closed after so long.
+        max_megabytes: Most that a window's trace may take on disk, as far as the early window lets it estimate.
     """
 
     warmup: int | None = None
     clean: int | None = None
     active: int | None = None
     stop: bool = False
+    detail: bool = False
+    every_s: float | None = None
+    max_steps: int | None = None
+    max_seconds: float = 120.0
+    max_megabytes: float | None = None
 
     def warmup_for(self, step_ns: float) -> int:
         """Steps to leave out, given their typical length so far: fewer when they are long."""
@@ -46,13 +59,23 @@ class Plan:
         """Steps to time, given their typical length so far."""
         return self.clean if self.clean is not None else _fitting(30, step_ns, least=3, most=10)
 
-    def active_for(self, step_ns: float) -> int:
-        """Steps to profile, given their typical length so far: more when they are tiny."""
+    def active_for(self, step_ns: float, bytes_per_step: float | None = None) -> int:
+        """Steps to profile: more when they are tiny, fewer where a budget asks for it, never none.
+
+        Args:
+            step_ns: Their typical length so far.
+            bytes_per_step: What a step of an earlier window took on disk; ``None`` when not known.
+        """
         if self.active is not None:
-            return self.active
-        if step_ns < 0.005 * NS_PER_S:
-            return 20
-        return _fitting(20, step_ns, least=2, most=5)
+            steps = self.active
+        elif step_ns < 0.005 * NS_PER_S:
+            steps = 20
+        else:
+            steps = _fitting(20, step_ns, least=2, most=5)
+        limits = [self.max_steps, int(self.max_seconds * NS_PER_S / max(step_ns, 1.0))]
+        if self.max_megabytes is not None and bytes_per_step:
+            limits.append(int(self.max_megabytes * 1e6 / bytes_per_step))
+        return max(1, min([steps, *(limit for limit in limits if limit is not None)]))
 
 
 def _fitting(seconds: float, step_ns: float, *, least: int, most: int) -> int:

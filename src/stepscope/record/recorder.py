@@ -205,6 +205,10 @@ class Recorder:
             self._start_over()
         self._boundary(now)
 
+    def ask_for_window(self) -> None:
+        """Somebody outside wants another window; it opens after some more steps."""
+        self.driver.is_asked = True
+
     # Batches
 
     def _feeds(self, iterator: object) -> bool:

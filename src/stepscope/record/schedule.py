@@ -20,6 +20,7 @@ class Action(Enum):
     PREPARE = auto()
     OPEN_EARLY = auto()
     OPEN = auto()
+    OPEN_DETAIL = auto()
     CLOSE = auto()
 
 
@@ -31,6 +32,8 @@ class Phase(Enum):
     PREPARING = auto()
     EARLY = auto()
     STEADY = auto()
+    BEFORE_DETAIL = auto()
+    DETAIL = auto()
     AFTER = auto()
 
 
@@ -46,12 +49,14 @@ class Schedule:
     Attributes:
         warms_profiler: Whether a window is prepared one step ahead, as it takes to attach to a device.
         settled: Whether steps had settled when timing began; ``False`` also before that.
-        is_done: Whether the window that counts is closed.
+        is_done: Whether the window that counts is closed, and the detailed one where there is to be one.
+        bytes_per_step: What a step of the early window took on disk; ``None`` while not known.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.warms_profiler = False
+        self.bytes_per_step: float | None = None
         self.restart()
 
     def restart(self) -> None:
@@ -79,7 +84,8 @@ class Schedule:
             return "profiled"
         if self._phase is Phase.CLEAN:
             return "clean"
-        return "later" if self._phase is Phase.AFTER else "warmup"
+        late = (Phase.AFTER, Phase.BEFORE_DETAIL)
+        return "later" if self._phase in late else "warmup"
 
     def after_step(self, duration_ns: int) -> Action:
         """Take in a whole step; what to do at the boundary that ends it."""
@@ -88,6 +94,9 @@ class Schedule:
         if self._phase is Phase.PREPARING:
             self._phase = Phase.STEADY
             return Action.OPEN
+        if self._phase is Phase.BEFORE_DETAIL:
+            self._phase, self._left = Phase.DETAIL, limits.DETAIL_ACTIVE
+            return Action.OPEN_DETAIL
         if self._phase is Phase.AFTER:
             if self._later and self._later <= limits.CLEAN_LATER:
                 self._clean_ns.append(duration_ns)
@@ -101,7 +110,16 @@ class Schedule:
 
     def postpone(self) -> None:
         """The profiler is taken by somebody else: go on timing, and try again after the next step."""
-        self._phase = Phase.WARMUP if self._phase is Phase.EARLY else Phase.CLEAN
+        if self._phase is Phase.DETAIL:
+            self._phase = Phase.BEFORE_DETAIL
+        else:
+            self._phase = Phase.WARMUP if self._phase is Phase.EARLY else Phase.CLEAN
+
+    def again(self) -> None:
+        """Take another window once some clean steps have been timed; nothing while one is still to come."""
+        if self.is_done:
+            self._clean_ns, self._later, self.is_done = [], 0, False
+            self._phase = Phase.CLEAN
 
     def window_cut(self, *, whole_steps: int) -> None:
         """The window had to be closed before its time; with a whole step in it, it counts all the same."""
@@ -119,13 +137,16 @@ class Schedule:
     @property
     def in_window(self) -> bool:
         """Whether the profiler runs in the present step."""
-        return self._phase in (Phase.EARLY, Phase.STEADY)
+        return self._phase in (Phase.EARLY, Phase.STEADY, Phase.DETAIL)
 
     def _in_window(self) -> Action:
         self._left -= 1
         if self._left > 0:
             return Action.NOTHING
-        if self._phase is Phase.STEADY:
+        if self._phase is Phase.STEADY and self._plan.detail:
+            # The step after the first window pays for stopping the profiler.
+            self._phase = Phase.BEFORE_DETAIL
+        elif self._phase in (Phase.STEADY, Phase.DETAIL):
             self._phase, self.is_done = Phase.AFTER, True
         else:
             self._phase, self._early_pending = Phase.WARMUP, False
@@ -163,7 +184,7 @@ class Schedule:
         step_ns = median(self._clean_ns)
         if len(self._clean_ns) < self._plan.clean_for(step_ns):
             return Action.NOTHING
-        self._left = self._plan.active_for(step_ns)
+        self._left = self._plan.active_for(step_ns, self.bytes_per_step)
         if self.warms_profiler:
             self._phase = Phase.PREPARING
             return Action.PREPARE

@@ -42,7 +42,8 @@ class FinishedWindow:
 class Window:
     """Drives one ``torch.profiler.profile``: operators, and kernels where there is a device.
 
-    Neither shapes nor stacks are recorded, so that the steps stay close to what they are without.
+    Neither shapes nor stacks are recorded, so that the steps stay close to what they are without, unless
+    the window is one in detail.
     Steps are marked ``ProfilerStep#N`` as the profiler's own schedule would, but from the boundary
     on which they really begin.
 
@@ -54,7 +55,10 @@ class Window:
     def __init__(self, kind: WindowKind, first_step: int) -> None:
         from torch.profiler import profile
 
-        self._profiler = profile(record_shapes=False, with_stack=False)
+        in_detail = kind == "detail"
+        self._profiler = profile(
+            record_shapes=in_detail, profile_memory=in_detail, with_stack=in_detail
+        )
         self._mark: Any = None
         self._result = FinishedWindow(self._profiler, kind, first_step)
         self._number = first_step

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+LASTING = ("steady", "detail")
+"""Windows of these kinds stay; others were only taken in case that none of these would come."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Written:
@@ -84,6 +87,15 @@ class Windows:
             self._count += 1
         return len(finished.steps_ns)
 
+    def bytes_per_step(self) -> float | None:
+        """What a step of the last written window took on disk; ``None`` while none is written."""
+        with self._lock:
+            for written in reversed(self._written):
+                steps = len(written.window.steps_ns)
+                if written.job.size_bytes and steps and written.window.kind != "detail":
+                    return written.job.size_bytes / steps
+        return None
+
     def relabel(self, kind: WindowKind) -> None:
         """What was taken so far turned out to be of that kind."""
         with self._lock:
@@ -113,7 +125,7 @@ class Windows:
         """An early window was only taken in case that no later one would come."""
         with self._lock:
             position = next(i for i, written in enumerate(self._written) if written.job is job)
-            superseded = [w for w in self._written[:position] if w.window.kind != "steady"]
+            superseded = [w for w in self._written[:position] if w.window.kind not in LASTING]
             if self._written[position].window.kind == "steady":
                 self._written = [w for w in self._written if w not in superseded]
             else:

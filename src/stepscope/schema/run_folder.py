@@ -43,7 +43,7 @@ TRACE_SUFFIX = ".pt.trace.json.gz"
 
 State = Literal["running", "finished"]
 StepOrigin = Literal["optimizer", "dataloader", "manual", "none"]
-WindowKind = Literal["steady", "early", "evaluation"]
+WindowKind = Literal["steady", "early", "evaluation", "detail"]
 StepKind = Literal["startup", "warmup", "clean", "profiled", "disturbed", "later"]
 
 _RANK_FOLDER = re.compile(r"rank(\d+)")
@@ -89,7 +89,8 @@ class WindowRecord:
     Attributes:
         trace: File name of its trace inside the rank's folder; ``None`` when it could not be written.
         kind: ``steady`` when steps had settled, ``early`` when the run ended or may end before that,
-            ``evaluation`` when only a DataLoader had been seen although an optimizer existed.
+            ``evaluation`` when only a DataLoader had been seen although an optimizer existed, ``detail``
+            with shapes, memory and stacks, which slow the steps and are not what figures rest on.
         first_step: Number of its first step.
         steps_ns: Durations of its whole steps.
         prepare_ns, start_ns, stop_ns: Time that the profiler took in the training thread.
@@ -124,7 +125,7 @@ class RankRecording:
         steps_seen: Whole steps that were timed.
         startup_ns: From the process's start of the script to the end of the first step.
         clean_steps_ns: Durations of steps that ran without any profiler, after warm-up, near the window.
-        windows: The profiler windows in order; the last one with a trace is the one to read.
+        windows: The profiler windows in order; the last with a trace and not in detail is the one to read.
         own_cost_ns: Time that stepscope took in the training thread outside the profiler's calls.
         time_ns, perf_ns: One moment on the clock since 1970 and on the clock of ``steps.csv``.
         complete: Whether the recorder could finish.
@@ -156,8 +157,12 @@ class RankRecording:
 
     @property
     def window(self) -> WindowRecord | None:
-        """The window to read: the last one that has a trace."""
-        with_trace = [window for window in self.windows if window.trace is not None]
+        """The window to read: the last one that has a trace and is not one in detail."""
+        with_trace = [
+            window
+            for window in self.windows
+            if window.trace is not None and window.kind != "detail"
+        ]
         return with_trace[-1] if with_trace else None
 
     @property

@@ -79,6 +79,16 @@ class MakingHook:
             hook._guard.call(hook._started, loader, self)
 
         self._replace(kind, "__init__", __init__)
+        reset = kind._reset
+
+        def _reset(self: Any, *args: Any, **kwargs: Any) -> None:
+            reset(self, *args, **kwargs)
+            is_first = kwargs.get("first_iter", args[1] if len(args) > 1 else False)
+            # Persistent workers live on, and only their iterator begins anew.
+            if args and not is_first:
+                hook._guard.call(hook._starts, args[0], self)
+
+        self._replace(kind, "_reset", _reset)
 
     def _started(self, loader: Any, iterator: Any) -> None:
         # What follows in the same thread starts the workers, or makes the fetcher of this process.
