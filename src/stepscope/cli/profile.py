@@ -45,6 +45,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="end the script, with status 0, once its steps are recorded",
     )
+    _add_counts(parser)
+    _add_windows(parser)
+    parser.add_argument(
+        "--no-analyze", action="store_true", help="record only; see stepscope analyze DIR"
+    )
+    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def _add_counts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--warmup",
         type=_count,
@@ -63,6 +73,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="steps to record; default: 2 to 20, by their length",
     )
+
+
+def _add_windows(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--detail",
         action="store_true",
@@ -90,11 +103,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MB",
         help="record only as many steps as fit, by the size of the first short trace",
     )
-    parser.add_argument(
-        "--no-analyze", action="store_true", help="record only; see stepscope analyze DIR"
-    )
-    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:
