@@ -40,7 +40,7 @@ def test_it_prints_measured_beside_predicted(orders, tmp_path, capsys):
     assert (order.budget_s, order.only, order.folder) == (5.0, (), out)
     text = capsys.readouterr().out
     assert "1.50x" in text
-    assert "1.30 to 1.70" in text
+    assert "1.30 to 1.70, held" in text
     assert "num_workers=2" in text
 
 

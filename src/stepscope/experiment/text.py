@@ -35,15 +35,15 @@ def lines_of(done: Experiment) -> list[str]:
 
 def _cells(one: Measured) -> tuple[str, ...]:
     losses = {True: "alike", False: "differ", None: "not seen"}[one.losses_alike]
+    held = {True: ", held", False: ", missed", None: ""}[one.is_held]
+    ends = {"no difference": "no gain", "budget": "not certain", "failed": "failed"}
     return (
         one.name,
         "-" if one.gain is None else f"{one.gain:.2f}x",
         "-" if one.low is None else f"{one.low:.2f} to {one.high:.2f}",
         "-"
         if one.predicted_low is None
-        else f"{one.predicted_low:.2f} to {one.predicted_high:.2f}",
+        else f"{one.predicted_low:.2f} to {one.predicted_high:.2f}{held}",
         losses,
-        {"certain": "", "no difference": "no gain", "budget": "not certain", "failed": "failed"}[
-            one.end
-        ],
+        ends.get(one.end, ""),
     )

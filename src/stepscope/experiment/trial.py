@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from stepscope.record.hooks.changes import Changes
 
-LOG_NAME = "trial.log"
-
 
 @dataclass(frozen=True, slots=True)
 class Trial:
