@@ -138,3 +138,31 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
         "index.html: no.html is not there",
         "links: 2 broken",
     ]
+
+
+@pytest.mark.slow
+def test_a_newcomers_walk_in_the_documentations_own_commands(tmp_path):
+    pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("PIL", reason="pillow is not installed")
+    page = (DOCS / "tutorials" / "first-bottleneck.md").read_text(encoding="utf-8")
+    typed = re.findall(r"^\$ (.*)$", page, re.MULTILINE)
+    assert typed[0] == "pip install 'stepscope[record]'"
+    commands = [line.split()[1:] for line in typed[1:]]
+    assert [words[0] for words in commands] == ["demo", "demo", "compare"]
+    said = []
+    for words in commands:
+        done = subprocess.run(
+            [sys.executable, "-m", "stepscope", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout)
+    assert "INPUT-BOUND" in said[0]
+    assert "Batches are made in the training process while training waits" in said[0]
+    assert "num_workers=" in said[0]
+    assert "Where the step goes" in said[0]
+    assert said[2].strip()
