@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepscope import analyze
-from tests.job.made import Made, write
+from tests.job.made import Made, build, write
 
 CAUSES = {
     "input": "waits for its data",
@@ -97,6 +97,17 @@ def test_bandwidth_is_that_of_the_transfer_alone(tmp_path):
     # 100 MB over the 2.05 ms between the last arrival and the end.
     assert row.algorithm_gb_s == pytest.approx(100e6 / 2.05e6, rel=0.02)
     assert row.bus_gb_s == pytest.approx(row.algorithm_gb_s * 2 * 3 / 4)
+
+
+def test_collectives_outside_the_marked_steps_are_compared_all_the_same(tmp_path):
+    job = Made(4, slow=(1,), kind="host")
+    for number, trace in enumerate(build(job)):
+        text = trace.text()
+        for step in range(job.steps):
+            text = text.replace(f'ProfilerStep#{step}"', f'other {step}"')
+        (tmp_path / f"rank{number}.pt.trace.json").write_text(text)
+    late = late_in(analyze([tmp_path]))
+    assert (late.rank, late.is_named) == (1, True)
 
 
 def test_missing_ranks_make_it_abstain(tmp_path):

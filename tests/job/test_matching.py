@@ -62,6 +62,12 @@ def test_steps_match_calls_without_numbers():
     assert starts(match(all_calls([one, two]))) == [[110, 111], [210, 211]]
 
 
+def test_calls_behind_a_step_belong_to_it_and_to_the_step_that_asked_for_them():
+    steps = [(0, 100), (150, 250)]
+    late = rank(0, [call(110, 120), call(300, 310), call(900, 910)], steps=steps)
+    assert late.results.collectives.calls["step"].to_list() == [0, 1, None]
+
+
 def test_order_matches_calls_without_numbers_and_steps_only_when_counts_agree():
     one, two = rank(0, [call(0, 10), call(20, 30)]), rank(1, [call(1, 10), call(21, 30)])
     assert starts(match(all_calls([one, two]))) == [[0, 1], [20, 21]]

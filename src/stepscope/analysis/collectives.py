@@ -51,8 +51,8 @@ class Collectives:
             the group, null where not recorded), ``bytes`` (of the larger side of the message, null where
             not recorded), ``start_ns``, ``end_ns`` (the kernel's, or the host's range where the host
             carries it out), ``since_ns`` (end of the rank's collective before it in the same group,
-            else start of the window, never after ``start_ns``), ``step`` (number of the step in which it
-            starts, null outside), ``is_startup`` (whether that step is start-up), ``exposed_ns`` (time
+            else start of the window, never after ``start_ns``), ``step`` (number of the step in which the
+            host asked for it, null outside), ``is_startup`` (whether that step is start-up), ``exposed_ns`` (time
             of the call in which nothing else went on).
         parts: Names of the parts of a step.
         before: Time of each part between ``since_ns`` and ``start_ns``, shape ``(calls, parts)``, ns.
@@ -69,7 +69,7 @@ class Collectives:
 
 def run(trace: Trace) -> Collectives:
     """The device's communication kernels, else the collectives that the host carries out."""
-    rows = _of_device(trace.device)
+    rows = _of_device(trace)
     on_device = len(rows) > 0
     if not on_device:
         rows = _of_host(trace.host)
@@ -96,8 +96,9 @@ def run(trace: Trace) -> Collectives:
     return Collectives(calls, covers.parts, covers.measure(free), trace.meta.groups, on_device)
 
 
-def _of_device(device: pl.DataFrame) -> pl.DataFrame:
-    rows = device.filter("is_communication").select(
+def _of_device(trace: Trace) -> pl.DataFrame:
+    moving = trace.device.filter("is_communication")
+    rows = moving.select(
         pl.coalesce("collective", pl.col("name").cast(pl.String)).alias("kind"),
         pl.col("group_name").fill_null("").alias("group"),
         "group_size",
@@ -106,6 +107,7 @@ def _of_device(device: pl.DataFrame) -> pl.DataFrame:
         "collective_dtype",
         "start_ns",
         "end_ns",
+        trace.host["start_ns"].gather(moving["launch"]).alias("asked_ns"),
     )
     size = _each(rows["collective_dtype"], element_bytes, pl.Int64)
     return rows.with_columns(
@@ -123,6 +125,7 @@ def _of_host(host: pl.DataFrame) -> pl.DataFrame:
         pl.lit(None, pl.Int64).alias("bytes"),
         "start_ns",
         "end_ns",
+        pl.lit(None, pl.Int64).alias("asked_ns"),
     )
     return rows.with_columns(kind=_each(rows["kind"], kind_of, pl.String))
 
@@ -143,12 +146,18 @@ def _each(
 
 
 def _with_steps(rows: pl.DataFrame, trace: Trace) -> pl.DataFrame:
+    """The step in which the host asked for each call; between two steps, the one before.
+
+    The device runs behind the host, so that its own times would often name the next step. Behind the
+    last step of a window, calls within the length of a step still belong to it.
+    """
     scope = scope_of(trace)
-    start = rows["start_ns"].to_numpy()
-    at = np.searchsorted(scope.bounds[:, 0], start, side="right") - 1
+    asked = rows.select(pl.coalesce("asked_ns", "start_ns")).to_series().to_numpy()
+    starts, ends = scope.bounds[:, 0], scope.bounds[:, 1]
+    at = np.searchsorted(starts, asked, side="right") - 1
     step = np.maximum(at, 0)
-    inside = (at >= 0) & (start < scope.bounds[step, 1])
-    known = inside & scope.are_steps
+    reach = ends + int(np.median(scope.lengths_ns))
+    known = (at >= 0) & (asked < reach[step]) & scope.are_steps
     number = pl.Series(scope.numbers[step], dtype=pl.Int64)
     return rows.with_columns(
         step=pl.when(pl.Series(known)).then(number),

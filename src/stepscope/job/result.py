@@ -78,6 +78,9 @@ def compare(ranks: Sequence[RankDigest]) -> Job | None:
     waits = split(matched.calls, clocks)
     steps = _steady_steps(ranks)
     steady = _steady(waits.events, steps)
+    if not steady.any():
+        # The steps hold none of the collectives: compare what there is, without steps.
+        steps, steady = (), _steady(waits.events, ())
     found = blame(ranks, waits, steady) if len(waits.events) else None
     return Job(
         numbers=tuple(known),
@@ -107,7 +110,7 @@ def _steady_steps(ranks: Sequence[RankDigest]) -> tuple[int, ...]:
 
 def _steady(events: pl.DataFrame, steps: tuple[int, ...]) -> Bools:
     if not steps:
-        return np.ones(len(events), dtype=np.bool_)
+        return np.asarray(~events["is_startup"].to_numpy(), dtype=np.bool_)
     inside = events["step"].is_in(list(steps)).fill_null(value=False)
     return np.asarray(inside.to_numpy(), dtype=np.bool_)
 
