@@ -35,3 +35,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (module attributes have any 
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *_HOMES])
+
+
+def load_ipython_extension(shell: object) -> None:
+    """``%load_ext stepscope`` in a notebook: makes the cell magic ``%%stepscope`` known."""
+    import_module("stepscope.cli.magic").register(shell)

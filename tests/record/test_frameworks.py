@@ -1,12 +1,15 @@
 """Frameworks under the recorder: no line of theirs changes, and nothing that they print."""
 
 import importlib.util
+from pathlib import Path
 
 import pytest
 
-from tests.record.running import plain, profiled
+from stepscope.schema.run_folder import load_run
+from tests.record.running import PROGRAMS, plain, profiled
 
 pytestmark = pytest.mark.slow
+EXAMPLES = Path(__file__).parents[2] / "examples"
 COUNTS = ("--warmup", "3", "--clean", "5", "--active", "4")
 
 
@@ -53,3 +56,32 @@ def test_the_loop_is_named_where_the_user_wrote_it(framework):
     _, ended, _, _ = framework
     training = next(use for use in ended.recording.loaders if use.role == "training")
     assert "with_" in training.where
+
+
+CALLBACKS = {
+    "lightning": ("Trainer(\n", "Trainer(\n    callbacks=[StepscopeCallback(**OPTIONS)],\n"),
+    "transformers": (
+        "train_dataset=Pairs())",
+        "train_dataset=Pairs(), callbacks=[StepscopeCallback(**OPTIONS)])",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLBACKS)
+def test_the_callback_of_the_examples_records_one_training(name, tmp_path):
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed; it comes with the extra 'frameworks'")
+    folder = tmp_path / "run"
+    counts = {"warmup": 3, "clean": 5, "active": 4, "analyze": False, "out": str(folder)}
+    example = (EXAMPLES / f"{name}_callback.py").read_text(encoding="utf-8")
+    program = (PROGRAMS / f"with_{name}.py").read_text(encoding="utf-8")
+    before, after = CALLBACKS[name]
+    assert program.count(before) == 1
+    script = tmp_path / "script.py"
+    script.write_text(f"OPTIONS = {counts!r}\n{example}\n{program.replace(before, after)}")
+    ended = plain(script)
+    assert ended.status == 0, ended.stderr
+    recording = load_run(folder).ranks[0].recording
+    assert recording is not None
+    assert recording.window is not None
+    assert recording.steps_seen >= 38
