@@ -40,6 +40,7 @@ class WindowDriver:
         windows: The profiler's windows.
         buffered: Steps that loader workers have worked ahead for.
         is_asked: Whether somebody has asked for another window since the last one.
+        is_over: Whether no step is needed any more, so that steps may be noted without the driver.
     """
 
     def __init__(self, plan: Plan, windows: Windows, notices: Notices) -> None:
@@ -47,7 +48,7 @@ class WindowDriver:
         self.schedule = Schedule(plan)
         self.windows = windows
         self.buffered = 0
-        self.is_asked = False
+        self.is_asked = self.is_over = False
         self._open_ns = self._closed_ns = 0
 
     @property
@@ -60,8 +61,13 @@ class WindowDriver:
         """What the step that has just ended was for."""
         return self.schedule.kind
 
+    def ask(self) -> None:
+        """Somebody wants another window; it opens after some more steps."""
+        self.is_asked, self.is_over = True, False
+
     def start_over(self) -> None:
         """Steps from now on are of another kind."""
+        self.is_over = False
         if self.is_open:
             self.windows.close("steps of another kind began")
         self.windows.relabel("evaluation")
@@ -97,6 +103,7 @@ class WindowDriver:
             window.next_step(duration, begins_next=True)
             self._mind_length()
         elif action is Action.NOTHING:
+            self.is_over = self._plan.every_s is None and self.schedule.is_over
             if seen < PATIENT_BATCHES and self.buffered:
                 self.schedule.expect_buffered(self.buffered)
         elif action is Action.CLOSE and window is not None:

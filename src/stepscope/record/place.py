@@ -72,3 +72,13 @@ def rank_in_torch() -> tuple[int, int] | None:
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
     return distributed.get_rank(), distributed.get_world_size()
+
+
+def device_in_use() -> str:
+    """The kind of device that the script uses by now, without waking one up."""
+    torch = sys.modules.get("torch")
+    for kind in ("cuda", "xpu"):
+        module = getattr(torch, kind, None)
+        if module is not None and module.is_initialized():
+            return kind
+    return "cpu"

@@ -19,7 +19,7 @@ from stepscope.record.hooks.profiler import ProfilerHook
 from stepscope.record.hooks.saving import SavingHook
 from stepscope.record.loaders import Loaders
 from stepscope.record.notices import Notices
-from stepscope.record.place import place_of, rank_in_torch
+from stepscope.record.place import device_in_use, place_of, rank_in_torch
 from stepscope.record.steps import StepFinder
 from stepscope.record.windows import Windows
 from stepscope.schema.run_folder import RankRecording
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from stepscope.record.guard import Guard
     from stepscope.record.journal import Journal
     from stepscope.record.plan import Plan
+    from stepscope.schema.run_folder import StepKind
     from stepscope.schema.run_time import RunTime
 
 
@@ -206,8 +207,8 @@ class Recorder:
         self._boundary(now)
 
     def ask_for_window(self) -> None:
-        """Somebody outside wants another window; it opens after some more steps."""
-        self.driver.is_asked = True
+        """Somebody outside wants another window."""
+        self.driver.ask()
 
     # Batches
 
@@ -260,6 +261,13 @@ class Recorder:
         profiler_ns = 0
         if self._step_start_ns is None:
             self._first_boundary(now)
+        elif self.driver.is_over and not self._foreign:
+            # Most steps of a long run come here, and each of them pays.
+            kind: StepKind = "disturbed" if self._is_disturbed else "later"
+            start, wait = self._step_start_ns, self._wait_ns
+            self._journal.step(self._number, kind, start, now - start, wait)
+            self._number += 1
+            self._steps_seen += 1
         else:
             duration = now - self._step_start_ns
             apart = self._is_apart()
@@ -302,7 +310,7 @@ class Recorder:
     def _first_boundary(self, now: int) -> None:
         if self._startup_ns is None:
             self._startup_ns = now - self._begin_ns
-        self.driver.begins_after_pause(on_device=_device() != "cpu")
+        self.driver.begins_after_pause(on_device=device_in_use() != "cpu")
 
     def _drop_step(self) -> None:
         """What had begun with the loader's call is no step: the loader had nothing left."""
@@ -363,7 +371,7 @@ class Recorder:
             world_size=world_size,
             pid=os.getpid(),
             torch_version=str(getattr(torch, "__version__", "")) or None,
-            device=_device(),
+            device=device_in_use(),
             step_source=self._finder.source,
             steps_seen=self._steps_seen,
             startup_ns=self._startup_ns,
@@ -387,13 +395,3 @@ class Recorder:
     def write(self) -> None:
         """Put the measurements as they stand on disk."""
         self._journal.recording(self.recording())
-
-
-def _device() -> str:
-    """The kind of device that the script uses by now, without waking one up."""
-    torch = sys.modules.get("torch")
-    for kind in ("cuda", "xpu"):
-        module = getattr(torch, kind, None)
-        if module is not None and module.is_initialized():
-            return kind
-    return "cpu"

@@ -135,6 +135,11 @@ class Schedule:
         return self._clean_ns or self._early_clean_ns
 
     @property
+    def is_over(self) -> bool:
+        """Whether no step is needed any more, unless another window is asked for."""
+        return self._phase is Phase.AFTER and self._later > limits.CLEAN_LATER
+
+    @property
     def in_window(self) -> bool:
         """Whether the profiler runs in the present step."""
         return self._phase in (Phase.EARLY, Phase.STEADY, Phase.DETAIL)
