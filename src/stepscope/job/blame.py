@@ -39,6 +39,7 @@ class Blame:
         spread_ns: How long the first rank waited for it.
         kind: Of the collective.
         group_id: Its process group.
+        size: Ranks of that group.
     """
 
     culprit: Ints
@@ -52,6 +53,7 @@ class Blame:
     spread_ns: Ints
     kind: tuple[str, ...]
     group_id: Ints
+    size: Ints
 
 
 def blame(ranks: Sequence[RankDigest], waits: Waits, steady: Bools) -> Blame:
@@ -90,6 +92,7 @@ def blame(ranks: Sequence[RankDigest], waits: Waits, steady: Bools) -> Blame:
         spread_ns=late["spread_ns"].to_numpy(),
         kind=tuple(late["kind"].to_list()),
         group_id=late["group_id"].to_numpy(),
+        size=late["size"].to_numpy(),
     )
 
 

@@ -92,7 +92,9 @@ def compare(ranks: Sequence[RankDigest]) -> Job | None:
         steady=steady,
         step_ns=int(np.median([_steady_ns(one) for one in ranks])),
         blame=found,
-        straggler=straggler_of(ranks, found, steps) if found is not None else None,
+        straggler=straggler_of(ranks, found, steps, clocks.uncertainty_ns or 0)
+        if found is not None
+        else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 SHARE_OF_TWO, SHARE_OF_MANY = 0.75, 0.55
 """Of the waiting, a rank must have caused at least this much to be named: of two ranks one always has half."""
+
+CHANCE = 0.05
+"""A rank is not named when ranks that are late by chance alone would show as much more often than this."""
+
+FAR = 10.0
+"""Lateness of so many times the uncertainty of the clocks is no noise, however seldom it occurs."""
 
 LEAST_STEPS = 3
 """Lateness in fewer steps is told, but no rank is named for it."""
@@ -78,7 +85,7 @@ class Straggler:
 
 
 def straggler_of(
-    ranks: Sequence[RankDigest], found: Blame, steps: Sequence[int]
+    ranks: Sequence[RankDigest], found: Blame, steps: Sequence[int], uncertainty_ns: int
 ) -> Straggler | None:
     """The rank to which most of the waiting goes back; ``None`` where nobody was late.
 
@@ -86,6 +93,7 @@ def straggler_of(
         ranks: The ranks by position.
         found: Late arrivals.
         steps: Numbers of the steady steps.
+        uncertainty_ns: Of the aligned clocks.
     """
     if not len(found.culprit):
         return None
@@ -120,7 +128,13 @@ def straggler_of(
         excess_ns=longer,
         cause=_largest(longer),
         node=node,
-        is_named=share >= needed and often and int(mine.sum()) >= LEAST_STEPS,
+        is_named=share >= needed
+        and often
+        and int(mine.sum()) >= LEAST_STEPS
+        and (
+            float(np.median(found.spread_ns[mine])) >= FAR * uncertainty_ns
+            or _by_chance(found, mine, len(ranks)) < CHANCE
+        ),
     )
 
 
@@ -153,6 +167,25 @@ def _pattern(per_step: Floats) -> str:
         if abs(trend) >= TREND and abs(second - first) >= LEAST_DRIFT * max(first, second):
             return "drifting"
     return "constant" if late.mean() >= MOSTLY else "irregular"
+
+
+def _by_chance(found: Blame, mine: Bools, ranks: int) -> float:
+    """How likely some rank comes last so often when every rank of a group comes last equally often."""
+    many, count = len(mine), int(mine.sum())
+    sharing = len(np.unique(found.culprit[mine]))
+    equal = min(sharing / float(found.size[mine].min()), 0.99)
+    # In logarithms, because the factors leave the range of a float from a thousand calls on.
+    tail = sum(
+        math.exp(
+            math.lgamma(many + 1)
+            - math.lgamma(k + 1)
+            - math.lgamma(many - k + 1)
+            + k * math.log(equal)
+            + (many - k) * math.log1p(-equal)
+        )
+        for k in range(count, many + 1)
+    )
+    return min(tail * ranks, 1.0)
 
 
 def _blocks_no_more(ranks: Sequence[RankDigest], place: int) -> bool:
