@@ -123,7 +123,7 @@ def test_a_path_that_no_system_knows():
 def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     path = small.write(tmp_path, TRACE)
 
-    def refuse(self, mode):
+    def refuse(self, *_arguments, **_options):
         raise PermissionError(13, "Permission denied")
 
     # Refused here and not by the file's mode, because root may read all.
