@@ -32,6 +32,7 @@ def run(folder, world, kind, slow):
     return analyze([folder])
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CAUSES)
 @pytest.mark.parametrize(("world", "slow"), [(2, 1), (4, 2)])
@@ -43,6 +44,7 @@ def test_the_slowed_rank_and_its_cause_are_named(tmp_path, world, slow, kind):
     assert CAUSES[kind] in finding.action
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.parametrize("world", [2, 4])
 def test_nobody_is_named_without_slowing(tmp_path, world):

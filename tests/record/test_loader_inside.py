@@ -10,7 +10,7 @@ from stepscope.advice.input_cause import cause_of
 from stepscope.schema.loader_rows import load_records
 from tests.record.running import finish, plain, profile_command, start
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 COUNTS = ("--warmup", "2", "--clean", "4", "--active", "4")
 BATCHES, ITEMS = 24, 4
 FASHIONS = [
@@ -58,14 +58,16 @@ def test_the_split_is_that_of_the_data_sets_own_clock(clocked):
     rows = load_records(clocked.folder / "rank0").batches
     # A batch that is made ahead of the last one of an epoch of items is made, too.
     assert BATCHES <= sum(row.count for row in rows) <= BATCHES + 1
-    for name, wall, cpu in (
+    phases = (
         ("items", "items_ns", "items_cpu_ns"),
         ("collate", "collate_ns", "collate_cpu_ns"),
-    ):
+    )
+    # A tenth of the whole batch: a core that is taken away between two clocks belongs to neither.
+    slack = 20_000_000 + 0.1 * sum(clocked.clock(name)[0] for name, _, _ in phases)
+    for name, wall, cpu in phases:
         own_wall, own_cpu = clocked.clock(name)
-        slack = 20_000_000
-        assert sum(getattr(row, wall) for row in rows) == pytest.approx(own_wall, 0.1, slack)
-        assert sum(getattr(row, cpu) for row in rows) == pytest.approx(own_cpu, 0.1, slack)
+        assert sum(getattr(row, wall) for row in rows) == pytest.approx(own_wall, 0, slack)
+        assert sum(getattr(row, cpu) for row in rows) == pytest.approx(own_cpu, 0, slack)
 
 
 def test_each_batch_is_told_by_its_worker_and_arrives_once(clocked):

@@ -183,6 +183,7 @@ def test_the_last_account_holds_what_ended_processes_used(tmp_path):
     assert one.hosts[-1].cpu_s >= 0.39
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 def test_a_planted_load_within_three_per_cent_from_start_to_end(tmp_path):
     run = watched(tmp_path, *python(PLANTED), str(tmp_path / "data"), stdin=subprocess.DEVNULL)

@@ -161,6 +161,7 @@ sys.stdin.read()
 
 
 @LINUX
+@pytest.mark.alone
 @pytest.mark.slow
 def test_planted_load_within_three_per_cent_of_its_own_account(tmp_path):
     command = [sys.executable, "-c", PLANTED, str(tmp_path / "data")]
