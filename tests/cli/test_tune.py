@@ -7,6 +7,8 @@ import pytest
 from stepscope.cli.main import main
 from stepscope.experiment.outcome import Experiment, Measured
 
+pytest.importorskip("torch", reason="trials need PyTorch")
+
 
 @pytest.fixture
 def orders(monkeypatch):

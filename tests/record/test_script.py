@@ -1,8 +1,10 @@
-"""Scripts and modules are run as Python itself runs them (none of these import torch)."""
+"""Scripts and modules are run as Python itself runs them (none of these scripts imports torch)."""
 
 import pytest
 
 from tests.record.running import plain, profiled
+
+pytest.importorskip("torch", reason="profiling needs PyTorch")
 
 
 @pytest.mark.parametrize("end", ["fall", "0", "3", "256", "-1", "text", "raise"])
