@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from stepscope.watch.child import Child, Ending
 from stepscope.watch.store import read_watched
 from tests.watch.test_process_tree import PLANTED
 
@@ -194,3 +195,23 @@ def test_a_planted_load_within_three_per_cent_from_start_to_end(tmp_path):
     assert node["read_bytes"] == pytest.approx(truth["read"], rel=0.03)
     assert node["written_bytes"] == pytest.approx(truth["written"], rel=0.03)
     assert node["processes_peak"] == 5
+
+
+class Still:
+    """A loop that looks at nothing."""
+
+    until_next_s = 0.05
+
+    def tick(self):
+        """Looks at nothing."""
+
+
+def test_a_signal_that_comes_while_the_command_ends_reaches_nobody():
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    child = Child((sys.executable, "-c", ""), os.environ)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    os.kill(os.getpid(), signal.SIGINT)  # blocked by now, so it waits
+    try:
+        assert child.watch(Still()) == Ending(0, None)  # type: ignore[arg-type]  # all that is asked of a loop
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)

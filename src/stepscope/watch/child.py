@@ -81,6 +81,9 @@ class Child:
         # The command is a zombie now, whose final account the kernel still holds.
         loop.tick()
         _, status = os.waitpid(self.pid, 0)
+        # What came while the command ended, as a Ctrl-C that ended it, has nobody left to reach.
+        while signal.sigtimedwait(self._waited, 0) is not None:
+            pass
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask - set(HANDED_ON))
         if os.WIFSIGNALED(status):
             return Ending(None, os.WTERMSIG(status))
