@@ -29,9 +29,9 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests of the session."""
+    """One browser for all tests of this folder; two at a time in one process cannot be."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("no chromium on the PATH, so the page is not looked at in a browser")
