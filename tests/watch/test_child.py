@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -210,7 +211,8 @@ def test_a_signal_that_comes_while_the_command_ends_reaches_nobody():
     old = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     child = Child((sys.executable, "-c", ""), os.environ)
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    os.kill(os.getpid(), signal.SIGINT)  # blocked by now, so it waits
+    # To this thread, where it is blocked by now and waits; another thread would take it at once.
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
     try:
         assert child.watch(Still()) == Ending(0, None)  # type: ignore[arg-type]  # all that is asked of a loop
     finally:
