@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -58,10 +58,6 @@ class RateBook:
             if re.search(rf"(?<![A-Z0-9]){spaced(key)}(?![0-9A-Z])", name.upper())
         ]
         return max(found, key=len, default="")
-
-    def with_rates(self, rates: tuple[RateUsed, ...]) -> RateBook:
-        """A book in which these come last, so that they win."""
-        return replace(self, rates=self.rates + rates)
 
 
 def spaced(key: str) -> str:

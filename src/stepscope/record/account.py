@@ -33,11 +33,6 @@ class RunAccount:
         self._import_ns: int | None = None
         self._counts = {"evaluations": 0, "checkpoints": 0, "epochs": 0}
 
-    @property
-    def evaluates(self) -> bool:
-        """Whether a loop over an evaluation's loader is under way."""
-        return self._part == "evaluation"
-
     def torch_imported(self, took_ns: int) -> None:
         """Importing torch took so long."""
         self._import_ns = took_ns
