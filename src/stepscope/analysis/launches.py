@@ -61,7 +61,7 @@ def run(trace: Trace) -> Launches:
     parent = host.get_column("parent").fill_null(-1).to_numpy()
     rows = rows[~np.isin(parent[rows], rows)]
     start = host.get_column("start_ns").to_numpy()
-    graphs = call_names.matching(host, "GraphLaunch", call_names.CALLS)
+    graphs = call_names.matching(host, call_names.GRAPH_LAUNCH, call_names.CALLS)
     steady = iv.union(scope.bounds[scope.is_steady])
     steps = int(scope.is_steady.sum())
     inside = int(iv.contains(steady, start[rows]).sum())

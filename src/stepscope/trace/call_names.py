@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from stepscope.trace.loader_names import LOADER_WAIT
+from stepscope.trace.matching import matches
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from stepscope.trace.intervals import Bools
 
 CALLS = ("runtime", "driver")
@@ -53,9 +55,12 @@ ALLOCATOR = (
 
 LAUNCH = (
     r"^((cuda|hip|cu)(Ext|Hcc)?(Module)?Launch(Cooperative)?(Multi)?Kernel\w*|(cuda|hip|cu)GraphLaunch\w*"
-    r"|hipExtLaunch\w*|urEnqueueKernelLaunch\w*|runFunction\b.*)"
+    r"|hipExtLaunch\w*|zeCommandListAppendLaunch\w*|ur?EnqueueKernelLaunch\w*|aclrtLaunch\w*|runFunction\b.*)"
 )
 """Calls that launch a kernel or a graph of kernels."""
+
+GRAPH_LAUNCH = "GraphLaunch"
+"""A launch with this in its name replays a graph."""
 
 COLLECTIVE = r"^(gloo|nccl|mpi|ucc|hccl|xccl):|^c10d::|^_?c10d_functional::|^record_param_comms$"
 """Collectives as the host sees them."""
@@ -75,21 +80,14 @@ OPTIMIZER = r"^Optimizer\.|^## (optimizer|zero_grad) ##$"
 FORWARD_RANGE = r"^## forward ##$"
 """The forward pass where the program marks it."""
 
-PROFILER_STEP = r"^ProfilerStep#"
+PROFILER_STEP = r"^ProfilerStep\s*#\s*(\d{1,18})\b"
 """The profiler's step."""
 
 
 def matching(frame: pl.DataFrame, pattern: str, kinds: tuple[str, ...]) -> Bools:
     """For each row of ``host``, whether its kind is one of ``kinds`` and its name matches."""
-    if frame.is_empty():
-        return np.zeros(0, dtype=np.bool_)
-    names = frame.get_column("name")
-    distinct = names.unique()
-    hits = distinct.cast(pl.String).str.contains(pattern)
-    if not hits.any():
-        return np.zeros(len(frame), dtype=np.bool_)
-    found = names.is_in(distinct.filter(hits).implode()).to_numpy()
-    return np.asarray(found & of_kind(frame, *kinds), dtype=np.bool_)
+    found = matches(frame.get_column("name"), pattern)
+    return found & of_kind(frame, *kinds) if found.any() else found
 
 
 def of_kind(frame: pl.DataFrame, *kinds: str) -> Bools:

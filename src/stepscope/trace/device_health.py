@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from stepscope.trace import call_names
 from stepscope.trace.collectives import LOOKALIKE
 from stepscope.trace.matching import matches
 from stepscope.units import format_frac, format_ms, ns_to_ms
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
 
     Say = Callable[[str, int, str], None]
 
-LAUNCH = (
-    r"(?i)^(cuda|hip|cu)(Ext|Module)?Launch|^(cuda|hip|cu)GraphLaunch|^zeCommandListAppendLaunch|"
-    r"^ur?EnqueueKernelLaunch|^aclrtLaunch"
-)
-"""Calls that start kernels or graphs of them."""
-GRAPH_LAUNCH = r"(?i)GraphLaunch"
 UNANSWERED = 0.02
 """Share of launches without a kernel up to which nothing is said."""
 MOST_EMPTY = 0.5
@@ -34,7 +29,7 @@ LENGTH = pl.col("end_ns") - pl.col("start_ns")
 
 def launches_of(host: pl.DataFrame) -> pl.DataFrame:
     """The calls in ``host`` that start kernels, with their row as column ``row``."""
-    launches = matches(host["name"], LAUNCH) & matches(host["kind"], "^(runtime|driver)$")
+    launches = call_names.matching(host, call_names.LAUNCH, call_names.CALLS)
     columns = host.select("name", "correlation", "start_ns").with_row_index("row")
     return columns.filter(pl.Series(launches, dtype=pl.Boolean))
 
@@ -147,7 +142,9 @@ def _say_launches(device: pl.DataFrame, launches: pl.DataFrame, say: Say) -> Non
             f"{len(silent)} of {len(launches)} launches have no kernel in the trace (captured into a graph, "
             "outside the window, or lost by the profiler); gaps may hold unrecorded work.",
         )
-    graphs = launches.filter(pl.Series(matches(launches["name"], GRAPH_LAUNCH), dtype=pl.Boolean))
+    graphs = launches.filter(
+        pl.Series(matches(launches["name"], call_names.GRAPH_LAUNCH), dtype=pl.Boolean)
+    )
     if len(graphs):
         replayed = device.filter(pl.col("launch").is_in(graphs["row"].cast(pl.Int64).implode()))
         empty = len(graphs) - replayed["launch"].n_unique()

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from stepscope.schema.tables import STEPS
+from stepscope.trace.call_names import PROFILER_STEP
 from stepscope.trace.loader_names import LOADER_WAIT
 from stepscope.trace.matching import matches
 from stepscope.trace.tables import DTYPES
@@ -21,7 +22,6 @@ from stepscope.trace.tables import DTYPES
 if TYPE_CHECKING:
     from stepscope.schema.report import StepSource
 
-PROFILER_STEP = r"^ProfilerStep\s*#\s*(\d{1,18})\b"
 OPTIMIZER_STEP = r"^Optimizer\.step#"
 REPEATING = r"(?i)^(\W*)(train|training|iteration|iter|batch|step|forward|generate|decode|execute|inference)"
 REPEATS = 3
