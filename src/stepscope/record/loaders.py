@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -203,21 +203,9 @@ def _role(known: _Known, steps: int) -> Role | None:
 
 
 def _counted(known: _Known, role: Role | None) -> LoaderUse:
-    use = known.use
-    return LoaderUse(
-        number=use.number,
+    return replace(
+        known.use,
         role=role,
-        where=use.where,
-        dataset=use.dataset,
-        items=use.items,
-        is_iterable=use.is_iterable,
-        workers=use.workers,
-        start_method=use.start_method,
-        prefetch=use.prefetch,
-        batch_size=use.batch_size,
-        sampler=use.sampler,
-        pins=use.pins,
-        persistent=use.persistent,
         epochs=known.epochs,
         batches=known.batches,
         wait_ns=known.wait_ns,
