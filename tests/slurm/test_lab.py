@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
@@ -58,6 +59,19 @@ def servers(folder):
     ]
 
 
+def status_of(address, seconds=60):
+    """What the server answers; a server writes down its address before it listens there."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=30) as reply:
+                return reply.status
+        except urllib.error.URLError as error:
+            if not isinstance(error.reason, ConnectionRefusedError) or time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
 def value(lines, head):
     return next(line for line in lines if line.startswith(head)).partition(":")[2].strip()
 
@@ -69,8 +83,7 @@ def test_a_submitted_lab_answers_and_ends_with_its_job(cluster, tmp_path):
         lines = lines_until(lab, "Ctrl-C ends the job")
         job = next(line for line in lines if line.startswith("job ")).split()[1]
         address, tunnel = value(lines, "then open"), value(lines, "on your own machine")
-        with urllib.request.urlopen(address, timeout=10) as reply:
-            assert reply.status == 200
+        assert status_of(address) == 200
         port = address.split(":")[2].partition("/")[0]
         assert tunnel.startswith(f"ssh -N -L {port}:127.0.0.1:{port} ")
         assert tunnel.endswith("@" + socket.gethostname())
@@ -94,8 +107,7 @@ def test_inside_an_allocation_it_starts_in_place(cluster, tmp_path):
     with started(cluster, "srun", "-n1", *STEPSCOPE, "lab", str(folder), folder=tmp_path) as lab:
         lines = lines_until(lab, "Ctrl-C ends it")
         address = value(lines, "then open")
-        with urllib.request.urlopen(address, timeout=10) as reply:
-            assert reply.status == 200
+        assert status_of(address, seconds=0) == 200
         assert "ssh -N -L" in value(lines, "on your own machine")
         os.killpg(lab.pid, signal.SIGTERM)
         lab.wait(timeout=30)

@@ -17,17 +17,24 @@ def summary(folder):
     return json.loads((folder / "watch.json").read_text())
 
 
-UNTIL_SEEN = """
-import pathlib
-folder = pathlib.Path("stepscope-runs")
-end = time.monotonic() + 60
-while time.monotonic() < end:
-    files = list(folder.glob("*/watch/*.jsonl"))
-    if len(files) == 2 and all(file.read_text().count('"row":"host"') > 3 for file in files):
-        break
-    time.sleep(0.2)
+SEEN = """
+import pathlib, time
+def seen_again():
+    '''Waits until watchers of both nodes have taken three more samples.'''
+    def rows():
+        files = pathlib.Path("stepscope-runs").glob("*/watch/*.jsonl")
+        return sorted(file.read_text().count('"row":"host"') for file in files)
+    before, end = [0, 0], time.monotonic() + 60
+    now = rows()
+    if len(now) == 2:
+        before = now
+    while time.monotonic() < end:
+        now = rows()
+        if len(now) == 2 and now[0] > before[0] + 3 and now[1] > before[1] + 3:
+            return
+        time.sleep(0.2)
 """
-"""Keeps a job running until watchers of both nodes have seen it."""
+"""How a job waits for its watchers, who come from outside whenever they come."""
 
 
 def watch(*command):
@@ -121,7 +128,7 @@ def wait_for(path, seconds=30):
 
 def test_a_job_from_outside(cluster, tmp_path):
     script = tmp_path / "job.sh"
-    (tmp_path / "program.py").write_text(BURN + UNTIL_SEEN)
+    (tmp_path / "program.py").write_text(SEEN + "seen_again()\n" + BURN + "seen_again()\n")
     script.write_text(f"#!/bin/bash\ntouch ready\nsrun '{sys.executable}' program.py\n")
     job = cluster.run(
         "sbatch", "--parsable", "-N2", "-n2", "--gpus-per-node=2", str(script), cwd=tmp_path

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -108,6 +109,15 @@ def read_info(runtime: Path) -> ServerInfo | None:
     return None
 
 
+def listens(port: int) -> bool:
+    """Whether somebody takes connections at this port of 127.0.0.1."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5):
+            return True
+    except OSError:
+        return False
+
+
 class Server:
     """A server that ends with the ``with`` around it, however that ends.
 
@@ -133,7 +143,7 @@ class Server:
         return self
 
     def info(self, seconds: float = 120) -> ServerInfo:
-        """Waits until it is up.
+        """Waits until it answers: it writes its file some time before it listens.
 
         Raises:
             StepscopeError: It ended, or took too long.
@@ -141,7 +151,7 @@ class Server:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             info = read_info(self._runtime)
-            if info is not None:
+            if info is not None and listens(info.port):
                 return info
             if self._child is None or self._child.poll() is not None:
                 raise StepscopeError("JupyterLab ended before it was up; its own words are above")

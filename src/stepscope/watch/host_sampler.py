@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.schema.samples import HostSample
+from stepscope.watch.allowance import CREDIT_S, Allowance
 from stepscope.watch.cgroup import find_groups, limits_of
 from stepscope.watch.surroundings import (
     node_cpu_s,
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  looked at, never written to
 FIND_EVERY_S = 1.0
+"""Processes are looked for so often."""
 SLOW_EVERY_S = 5.0
-MOST_SHARE = 0.002
-"""What is dear is done so seldom that it takes no more than this share of a core."""
+"""What is slow to read, for instance proportional memory, is read so often; more often at the start."""
 
 
 class HostSampler:
@@ -39,7 +39,7 @@ class HostSampler:
 
     def __init__(self, tree: ProcessTree | PortableTree, pid: int, root: Path = Path("/")) -> None:
         self._tree, self._root = tree, root
-        self._find_at = self._slow_at = 0.0
+        self._finding, self._slow = Allowance(), Allowance(CREDIT_S)
         self._groups = find_groups(pid, root)
 
     def open(self) -> tuple[Sample, ...]:
@@ -49,22 +49,18 @@ class HostSampler:
     def sample(self, moment: Moment) -> tuple[Sample, ...]:
         """The tree and its surroundings now."""
         at_s = moment.at_s
-        if at_s >= self._find_at:
-            start = time.thread_time()
-            self._tree.find()
-            self._find_at = at_s + max(FIND_EVERY_S, (time.thread_time() - start) / MOST_SHARE)
+        if self._finding.allows(at_s):
+            with self._finding.spending(at_s, FIND_EVERY_S):
+                self._tree.find()
         reading = self._tree.sample()
         proportional: int | None = None
         switches: tuple[int | None, int | None] = (None, None)
         network: tuple[str, ...] = ()
-        if at_s >= self._slow_at:
-            start = time.thread_time()
-            proportional = self._tree.proportional_bytes()
-            switches = self._tree.switches()
-            network = open_network_systems(self._root / "proc", self._tree.pids)
-            self._slow_at = at_s + max(
-                min(SLOW_EVERY_S, 0.5 + at_s / 2), (time.thread_time() - start) / MOST_SHARE
-            )
+        if self._slow.allows(at_s):
+            with self._slow.spending(at_s, min(SLOW_EVERY_S, 0.5 + at_s / 2)):
+                proportional = self._tree.proportional_bytes()
+                switches = self._tree.switches()
+                network = open_network_systems(self._root / "proc", self._tree.pids)
         limits = limits_of(self._groups)
         shared = shared_memory(self._root / SHARED_MEMORY.relative_to("/"))
         io = reading.io
