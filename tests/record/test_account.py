@@ -1,6 +1,7 @@
 """Every moment of a run belongs to one part, and the parts sum to the wall time."""
 
 import random
+from itertools import pairwise
 
 from stepscope.record.account import RunAccount
 from stepscope.schema.run_time import RUN_PARTS
@@ -9,6 +10,15 @@ from stepscope.schema.run_time import RUN_PARTS
 def parts(time):
     found = {part: getattr(time, f"{part}_ns") for part in RUN_PARTS}
     assert sum(found.values()) == time.wall_ns
+    return {part: ns for part, ns in found.items() if ns}
+
+
+def lengths(time):
+    """Time by part, from when the run was in which."""
+    ends = [*(phase.start_ns for phase in time.phases[1:]), time.phases[0].start_ns + time.wall_ns]
+    found = {}
+    for phase, end in zip(time.phases, ends, strict=True):
+        found[phase.part] = found.get(phase.part, 0) + end - phase.start_ns
     return {part: ns for part, ns in found.items() if ns}
 
 
@@ -104,3 +114,34 @@ def test_the_parts_sum_whatever_happens():
             else:
                 account.resumes(at)
             assert min(parts(account.time(at)).values(), default=0) >= 0
+            assert lengths(account.time(at)) == parts(account.time(at))
+            phases = account.time(at).phases
+            assert all(one.part != other.part for one, other in pairwise(phases))
+
+
+def test_phases_say_when_the_run_was_in_which_part():
+    account = RunAccount(100)
+    at = epoch(account, 110, 3)
+    at = epoch(account, at + 5, 2)
+    account.pauses("checkpoint", at + 2)
+    account.resumes(at + 9)
+    time = account.time(at + 10)
+    assert [(phase.part, phase.start_ns) for phase in time.phases] == [
+        ("startup", 100),
+        ("steps", 114),
+        ("between", 123),
+        ("steps", 129),
+        ("exit", 136),
+        ("checkpoint", 139),
+        ("exit", 146),
+    ]
+    assert lengths(time) == parts(time)
+
+
+def test_a_run_that_changes_part_at_every_step_is_followed_so_far():
+    account = RunAccount(0)
+    for at in range(0, 16_000, 8):
+        account.pauses("checkpoint", at + 1)
+        account.resumes(at + 2)
+        account.step_ended(at + 8)
+    assert len(account.time(16_000).phases) <= 1001

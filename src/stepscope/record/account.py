@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from stepscope.schema.run_time import RUN_PARTS, RunTime
+from stepscope.schema.run_time import RUN_PARTS, Phase, RunTime
 
 if TYPE_CHECKING:
     from stepscope.schema.run_time import RunPart
 
 _OPEN: tuple[RunPart, ...] = ("steps", "between")
 """Time of these parts counts once the step that it leads to has ended; what leads to none is the exit."""
+
+MOST_PHASES = 1000
+"""A run that changes part more often, for instance one that evaluates after each step, is followed so far."""
 
 
 class RunAccount:
@@ -32,6 +35,8 @@ class RunAccount:
         self._first_step_ns: int | None = None
         self._import_ns: int | None = None
         self._counts = {"evaluations": 0, "checkpoints": 0, "epochs": 0}
+        self._changes = [Phase("startup", begin_ns)]
+        self._last_step_ns: int | None = None
 
     def torch_imported(self, took_ns: int) -> None:
         """Importing torch took so long."""
@@ -66,6 +71,7 @@ class RunAccount:
     def step_ended(self, now: int) -> None:
         """A training step has ended."""
         self._enter("steps", now)
+        self._last_step_ns = now
         for part in _OPEN:
             self._sums[part] += self._open[part]
             self._open[part] = 0
@@ -111,9 +117,32 @@ class RunAccount:
             evaluations=self._counts["evaluations"],
             checkpoints=self._counts["checkpoints"],
             epochs=self._counts["epochs"],
+            phases=self._phases(),
+        )
+
+    def _phases(self) -> tuple[Phase, ...]:
+        """The changes of part; what leads to no step is the exit here too."""
+        last = self._last_step_ns
+        if last is None:
+            return tuple(self._changes)
+        found: list[Phase] = []
+        for place, phase in enumerate(self._changes):
+            later = self._changes[place + 1 : place + 2]
+            if phase.part in _OPEN and phase.start_ns >= last:
+                found.append(Phase("exit", phase.start_ns))
+                continue
+            found.append(phase)
+            if phase.part in _OPEN and (not later or later[0].start_ns > last):
+                found.append(Phase("exit", last))
+        return tuple(
+            phase
+            for place, phase in enumerate(found)
+            if not place or found[place - 1].part != phase.part
         )
 
     def _enter(self, part: RunPart, now: int) -> None:
+        if part != self._part and len(self._changes) < MOST_PHASES:
+            self._changes.append(Phase(part, now))
         into = self._open if self._part in self._open else self._sums
         into[self._part] += now - self._since
         self._part, self._since = part, now

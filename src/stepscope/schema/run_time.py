@@ -19,6 +19,19 @@ RUN_PARTS: tuple[RunPart, ...] = (
 """In the order in which they are shown."""
 
 
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A stretch of a run that belongs to one part; it ends where the next one starts.
+
+    Attributes:
+        part: The part.
+        start_ns: On the recorder's clock, that of ``steps.csv``.
+    """
+
+    part: RunPart
+    start_ns: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTime:
     """The wall time of one process, from the start of the script to its end.
@@ -41,6 +54,8 @@ class RunTime:
         evaluations: Loops over loaders that do not feed training.
         checkpoints: Calls that save.
         epochs: Times that a training loader came to its end.
+        phases: When the run was in which part, in order and without gaps, the first from the script's first
+            line; the recorder's hooks are not told apart. They end before the run where it changes part too often.
     """
 
     wall_ns: int
@@ -57,6 +72,7 @@ class RunTime:
     evaluations: int
     checkpoints: int
     epochs: int
+    phases: tuple[Phase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
