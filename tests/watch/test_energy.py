@@ -4,7 +4,7 @@ import pytest
 
 from stepscope.schema.samples import MeterSample
 from stepscope.watch import energy as module
-from stepscope.watch.energy import busy_share, counter_joules
+from stepscope.watch.energy import busy_share
 from tests.watch.rows import device, device_start, host
 
 
@@ -65,8 +65,15 @@ def test_a_slice_is_given_its_share():
 
 
 def test_a_counter_that_starts_anew():
-    assert counter_joules([5_000, 6_000, 500, 1_500]) == 2.5
-    assert counter_joules([5_000]) is None
+    counts = {0: 5_000_000, 1: 6_000_000, 2: 500_000, 3: 1_500_000}
+    assert device_energy(device_start(), rows(3, energy_mj=counts.get)).value == 2500.0
+
+
+def test_an_idle_device_that_tells_nothing_drew_not_nothing():
+    idle = rows(energy_mj=None, watts=None, busy_frac=0.0)
+    energy = device_energy(device_start(), idle)
+    assert (energy.value, energy.basis) == (None, "not-known")
+    assert "idle draw is not known" in energy.how
 
 
 def test_a_long_gap_is_no_line():

@@ -24,7 +24,9 @@ class Start(Row, tag="start", frozen=True, omit_defaults=True, kw_only=True):
     Attributes:
         version: Version of these rows.
         stepscope_version: Version of the program that wrote them.
-        time_ns: Nanoseconds since 1970.
+        time_ns: Nanoseconds since 1970 at the zero of ``at_s``.
+        perf_ns: The same moment on the clock of ``time.perf_counter_ns``, which the processes of a machine
+            share; ``None`` in rows of before that was kept.
         command: The command that is watched; empty when it was attached to.
         pid: The process that is watched.
         host: Name of the machine.
@@ -48,6 +50,7 @@ class Start(Row, tag="start", frozen=True, omit_defaults=True, kw_only=True):
     version: int = SAMPLES_VERSION
     stepscope_version: str
     time_ns: int
+    perf_ns: int | None = None
     command: tuple[str, ...]
     pid: int
     host: str

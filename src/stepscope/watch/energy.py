@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stepscope.schema.cost import Estimate
+from stepscope.watch.curve import Curve, added, of_counter, of_rate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,43 +65,60 @@ def device_energy(start: DeviceStart, rows: Sequence[DeviceSample]) -> Estimate:
 
 def whole_energy(start: DeviceStart, rows: Sequence[DeviceSample]) -> Estimate:
     """Energy of a whole device: counter, else power over time, else limit and utilisation."""
-    if len(rows) < 2:
-        return no_energy("fewer than two samples were taken")
-    counted = counter_joules([row.energy_mj for row in rows if row.energy_mj is not None])
-    drawn = integrated_joules([(row.at_s, row.watts) for row in rows if row.watts is not None])
-    if counted:
-        return estimate(counted, COUNTER_STEP_J, "measured", "the device's energy counter")
-    if drawn:
-        why = "its energy counter stands still" if counted == 0 else "it has no energy counter"
-        return estimate(drawn, POWER_ERROR_FRAC * drawn, "measured", f"its power over time; {why}")
-    busy = [(row.at_s, row.busy_frac) for row in rows if row.busy_frac is not None]
-    if start.watts_limit is not None and len(busy) >= 2:
-        share = integrated_joules(busy)
-        joules = share * start.watts_limit
-        how = f"utilisation x {start.watts_limit:g} W, its limit; it tells neither energy nor power"
-        return estimate(joules, MODEL_ERROR_FRAC * joules, "modelled", how)
-    return no_energy("the device tells neither energy nor power")
+    drawn = device_curve(start, rows)
+    if drawn.basis == "not-known":
+        return no_energy(drawn.how)
+    return estimate(drawn.curve.total, drawn.error_j, drawn.basis, drawn.how)
 
 
-def counter_joules(counts: Sequence[int]) -> float | None:
-    """Joules that a counter of millijoules went up; ``None`` below two readings.
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """How a device's energy came together.
 
-    A counter that fell has started anew (the driver was loaded again), and counts from 0.
+    Attributes:
+        curve: Joules over the time of the watch; empty where they are not known.
+        error_j: What its total may be off by.
+        basis: See :data:`~stepscope.schema.cost.Basis`.
+        how: Where it comes from, or why it is not known.
     """
-    if len(counts) < 2:
-        return None
-    total = 0
-    for before, after in itertools.pairwise(counts):
-        total += after - before if after >= before else after
-    return total / 1000
+
+    curve: Curve
+    error_j: float
+    basis: Basis
+    how: str
 
 
-def integrated_joules(points: Sequence[tuple[float, float]]) -> float:
-    """Area under a line through the points; a gap of more than half a minute counts as half a minute."""
-    total = 0.0
-    for (before, low), (after, high) in itertools.pairwise(points):
-        total += min(after - before, MOST_GAP_S) * (low + high) / 2
-    return total
+def device_curve(start: DeviceStart, rows: Sequence[DeviceSample]) -> Drawn:
+    """Energy of a whole device over time: counter, else power, else limit and utilisation.
+
+    Args:
+        start: What the device is.
+        rows: Its samples in order, without those of a device that was lost.
+    """
+    nothing = Curve((), ())
+    if len(rows) < 2:
+        return Drawn(nothing, 0.0, "not-known", "fewer than two samples were taken")
+    counts = [(row.at_s, row.energy_mj / 1000) for row in rows if row.energy_mj is not None]
+    counted = of_counter(counts)
+    if counted.total > 0:
+        return Drawn(counted, COUNTER_STEP_J, "measured", "the device's energy counter")
+    watts = of_rate(
+        [(row.at_s, row.watts) for row in rows if row.watts is not None], most_gap_s=MOST_GAP_S
+    )
+    if watts.total > 0:
+        why = "its energy counter stands still" if counted.is_known else "it has no energy counter"
+        how = f"its power over time; {why}"
+        return Drawn(watts, POWER_ERROR_FRAC * watts.total, "measured", how)
+    busy = [(row.at_s, row.busy_frac) for row in rows if row.busy_frac is not None]
+    limit = start.watts_limit
+    if limit is not None and len(busy) >= 2:
+        modelled = of_rate([(at, share * limit) for at, share in busy], most_gap_s=MOST_GAP_S)
+        if modelled.total == 0:
+            how = "it was idle and tells neither energy nor power, so its idle draw is not known"
+            return Drawn(nothing, 0.0, "not-known", how)
+        how = f"utilisation x {limit:g} W, its limit; it tells neither energy nor power"
+        return Drawn(modelled, MODEL_ERROR_FRAC * modelled.total, "modelled", how)
+    return Drawn(nothing, 0.0, "not-known", "the device tells neither energy nor power")
 
 
 def host_energy(meters: Sequence[MeterSample], hosts: Sequence[HostSample]) -> Estimate:
@@ -113,31 +131,51 @@ def host_energy(meters: Sequence[MeterSample], hosts: Sequence[HostSample]) -> E
         meters: Rows of the node's counters.
         hosts: Rows of the watched processes.
     """
-    last = {row.meter: row for row in meters}
-    cray = [row for row in last.values() if row.meter.startswith("cray:")]
-    rapl = [row for row in last.values() if row.meter.startswith("rapl:")]
-    chosen = [row for row in cray if row.part in {"cpu", "memory"}] or rapl
-    if not chosen:
-        return no_energy("this node has no energy counter that we may read")
-    joules = sum(row.joules for row in chosen)
-    source = (
-        "the node's own counters (Cray)" if chosen[0] in cray else "the processor's counters (RAPL)"
+    drawn = host_curve(meters, hosts)
+    if drawn.basis == "not-known":
+        return no_energy(drawn.how)
+    joules = drawn.curve.total
+    return Estimate(
+        value=joules,
+        low=joules * 0.8,
+        high=joules + drawn.error_j,
+        unit="J",
+        basis=drawn.basis,
+        how=drawn.how,
     )
+
+
+def host_curve(meters: Sequence[MeterSample], hosts: Sequence[HostSample]) -> Drawn:
+    """The job's share of processor and memory energy on one node over time; see :func:`host_energy`."""
+    nothing = Curve((), ())
+    found: dict[str, list[MeterSample]] = {}
+    for row in meters:
+        found.setdefault(row.meter, []).append(row)
+    cray = [
+        rows
+        for meter, rows in found.items()
+        if meter.startswith("cray:") and rows[0].part in {"cpu", "memory"}
+    ]
+    chosen = cray or [rows for meter, rows in found.items() if meter.startswith("rapl:")]
+    if not chosen:
+        return Drawn(nothing, 0.0, "not-known", "this node has no energy counter that we may read")
     share = busy_share(hosts)
     if share is None:
-        return no_energy(
-            "the node's busy time is not known, so no share of its energy is the job's"
-        )
-    parts = sorted({row.part for row in chosen})
-    how = f"{share:.0%} of {joules:,.0f} J of {' and '.join(parts)}, by CPU time; {source}"
-    return Estimate(
-        value=joules * share,
-        low=joules * share * 0.8,
-        high=joules,
-        unit="J",
-        basis="attributed",
-        how=how,
+        why = "the node's busy time is not known, so no share of its energy is the job's"
+        return Drawn(nothing, 0.0, "not-known", why)
+    # A counter's rows count from its first reading, which is at the start of the watch.
+    whole = added(
+        Curve((0.0, *(row.at_s for row in rows)), (0.0, *(row.joules for row in rows)))
+        if rows[0].at_s > 0
+        else of_counter([(row.at_s, row.joules) for row in rows])
+        for rows in chosen
     )
+    source = "the node's own counters (Cray)" if cray else "the processor's counters (RAPL)"
+    parts = sorted({rows[0].part for rows in chosen})
+    joules = whole.total
+    how = f"{share:.0%} of {joules:,.0f} J of {' and '.join(parts)}, by CPU time; {source}"
+    curve = Curve(whole.times, tuple(total * share for total in whole.totals))
+    return Drawn(curve, joules * (1 - share), "attributed", how)
 
 
 def busy_share(hosts: Sequence[HostSample]) -> float | None:

@@ -43,7 +43,7 @@ class Loop:
         writer: Where rows go; ``None`` when nothing is kept.
         interval_s: Time between two ticks.
         view: Shows rows; ``None`` for silence.
-        clock: Seconds on a steady clock.
+        began_s: What ``time.perf_counter`` showed at the zero of ``at_s``.
     """
 
     def __init__(
@@ -53,24 +53,23 @@ class Loop:
         writer: SampleWriter | None,
         *,
         interval_s: float,
+        began_s: float,
         view: View | None = None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._samplers, self._pids, self._writer, self._view = samplers, pids, writer, view
-        self._interval_s, self._clock = interval_s, clock
-        self._began = clock()
-        self._next = self._began
+        self._interval_s = interval_s
+        self._began = self._next = began_s
         self._cost_s: float | None = None
 
     @property
     def now_s(self) -> float:
         """Seconds after the start."""
-        return self._clock() - self._began
+        return time.perf_counter() - self._began
 
     @property
     def until_next_s(self) -> float:
         """How long to sleep until the next tick."""
-        return max(self._next - self._clock(), 0.0)
+        return max(self._next - time.perf_counter(), 0.0)
 
     def open(self) -> None:
         """Opens the samplers and takes the first samples."""
@@ -90,7 +89,7 @@ class Loop:
         self._cost_s = (
             cost if self._cost_s is None else self._cost_s + SMOOTHING * (cost - self._cost_s)
         )
-        self._next = self._clock() + max(self._interval_s, self._cost_s / MOST_SHARE) - cost
+        self._next = time.perf_counter() + max(self._interval_s, self._cost_s / MOST_SHARE) - cost
 
     def close(self, exit_status: int | None = None, signal: int | None = None) -> None:
         """Closes the samplers and writes the end."""

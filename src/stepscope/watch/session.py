@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from stepscope._version import __version__
 from stepscope.errors import InputError, OptionError
 from stepscope.schema.samples import Start
+from stepscope.units import NS_PER_S
 from stepscope.watch.allocation import read_allocation
 from stepscope.watch.amd_sampler import AmdSampler
 from stepscope.watch.attach import (
@@ -202,7 +203,14 @@ def build(
         from stepscope.watch.view import open_view  # noqa: PLC0415
 
         view = open_view(start)
-    return Loop(samplers, lambda: tree.pids, writer, interval_s=options.interval_s, view=view)
+    return Loop(
+        samplers,
+        lambda: tree.pids,
+        writer,
+        interval_s=options.interval_s,
+        began_s=(start.perf_ns or time.perf_counter_ns()) / NS_PER_S,
+        view=view,
+    )
 
 
 def begin(
@@ -216,6 +224,7 @@ def begin(
     return Start(
         stepscope_version=__version__,
         time_ns=time.time_ns(),
+        perf_ns=time.perf_counter_ns(),
         command=command,
         pid=pid,
         host=host,
