@@ -54,11 +54,13 @@ class WatchOptions:
         out: The run folder; ``None`` for one under ``stepscope-runs`` named by job or time.
         interval_s: Time between two samples.
         live: Whether to show the live view; ``None`` for "on a terminal".
+        task: Number of this watcher and how many there are; ``None`` for what Slurm says.
     """
 
     out: Path | None = None
     interval_s: float = INTERVAL_S
     live: bool | None = None
+    task: tuple[int, int] | None = None
 
 
 def watch_command(
@@ -221,6 +223,10 @@ def begin(
     job = allocation.slurm
     shared = shared_memory(SHARED_MEMORY)
     host = socket.gethostname()
+    task = 0 if job is None or job.process_id is None else job.process_id
+    tasks = 1 if job is None or job.step_id is None else job.tasks
+    if options.task is not None:
+        task, tasks = options.task
     return Start(
         stepscope_version=__version__,
         time_ns=time.time_ns(),
@@ -229,8 +235,8 @@ def begin(
         pid=pid,
         host=host,
         node=job.node if job is not None and job.node else host,
-        task=0 if job is None or job.process_id is None else job.process_id,
-        tasks=1 if job is None or job.step_id is None else job.tasks,
+        task=task,
+        tasks=tasks,
         job_id=None if job is None else job.job_id,
         partition=None if job is None else job.partition or None,
         interactive=any(name in environ for name in NOTEBOOKS),
