@@ -7,27 +7,22 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 from threading import current_thread, main_thread
-from time import monotonic, sleep
 from typing import TYPE_CHECKING, ClassVar
 
 from stepscope.record.analysis_child import analyze_run
 from stepscope.record.guard import Guard
 from stepscope.record.journal import Journal
+from stepscope.record.others import wait_for_others
 from stepscope.record.output import claim_rank, create_output, join_output
 from stepscope.record.place import place_of
 from stepscope.record.recorder import Recorder
 from stepscope.record.summary import summary_of
 from stepscope.record.voice import Voice
-from stepscope.schema.run_folder import is_complete
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from stepscope.record.plan import Plan
-
-
-PATIENCE_S = 20
-"""Rank 0 waits so long for the other ranks before it analyses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,15 +146,8 @@ class Job:
         for line in summary_of(recording, folder):
             self._voice.say(line)
         if self._options.analyze and recording.window is not None:
-            self._wait_for_others(folder)
+            wait_for_others(folder, self._place.world_size)
             self._analyze(folder)
-
-    def _wait_for_others(self, folder: Path) -> None:
-        """Until the other ranks of the job have written all, or for a few seconds."""
-        deadline = monotonic() + PATIENCE_S
-        ranks = range(self._place.world_size)
-        while monotonic() < deadline and not all(is_complete(folder, rank) for rank in ranks):
-            sleep(0.1)
 
     def _analyze(self, folder: Path) -> None:
         try:

@@ -192,6 +192,7 @@ class ProcessNote:
         rank: Its part of the run folder; ``None`` when it was not recorded.
         command: Its command line; foreign text.
         why: Why it was not recorded, as words; ``""`` when it was.
+        host: The machine that it ran on; ``""`` where not noted.
     """
 
     pid: int
@@ -199,6 +200,7 @@ class ProcessNote:
     rank: int | None
     command: tuple[str, ...]
     why: str
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,13 +340,13 @@ def _load_processes(path: Path) -> tuple[ProcessNote, ...]:
 
     if not path.is_file():
         return ()
-    notes: dict[int, ProcessNote] = {}
+    notes: dict[tuple[str, int], ProcessNote] = {}
     for line in path.read_bytes().split(b"\n")[:-1]:
         try:
             note = msgspec.json.decode(line, type=ProcessNote)
         except msgspec.MsgspecError:
             continue
-        notes[note.pid] = note
+        notes[note.host, note.pid] = note
     return tuple(notes.values())
 
 
