@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from stepscope.record.journal import ManifestFile
 from stepscope.record.output import create_output
 from stepscope.record.summary import summary_of
 from stepscope.record.voice import Voice
-from stepscope.schema.run_folder import load_run
+from stepscope.schema.run_folder import is_run_folder, load_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,9 +124,26 @@ def _run(
                 signal.signal(number, handler)
 
 
+def _send_to_recorded(folder: Path, number: int) -> None:
+    """Sends a signal to the processes of this machine that are recorded."""
+    # The manifest is written by the first task of a job, which may not have begun.
+    if not is_run_folder(folder):
+        return
+    here = socket.gethostname()
+    for note in load_run(folder).processes:
+        if note.rank is not None and note.host == here:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(note.pid, number)
+
+
 def _status(code: int) -> int:
     """The exit status that a shell gives to a return code."""
     return 128 - code if code < 0 else code
+
+
+def _world_size(run: RunFolder) -> int:
+    """Ranks of the job, as the first of its processes that told it knew."""
+    return max((rank.recording.world_size for rank in run.ranks if rank.recording), default=0)
 
 
 def _told(run: RunFolder) -> list[str]:

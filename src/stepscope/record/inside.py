@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import socket
 import sys
 from multiprocessing import process
 from pathlib import Path
@@ -132,5 +133,6 @@ class _Recording:
             rank=int(rank) if rank else None,
             command=tuple(sys.orig_argv),
             why=why,
+            host=socket.gethostname(),
         )
         note_process(self._folder, note)
