@@ -17,7 +17,9 @@ from stepscope.errors import OptionError
 from stepscope.record.analysis_child import analyze_run
 from stepscope.record.inside import PLAN_VARIABLE, RUN_VARIABLE
 from stepscope.record.journal import ManifestFile
-from stepscope.record.output import create_output
+from stepscope.record.others import wait_for_others
+from stepscope.record.output import create_output, join_output
+from stepscope.record.place import place_of
 from stepscope.record.summary import summary_of
 from stepscope.record.voice import Voice
 from stepscope.schema.run_folder import is_run_folder, load_run
@@ -58,6 +60,9 @@ class CommandOptions:
 def launch_command(options: CommandOptions) -> int:
     """Run the command to its end and analyse what its processes left; the command's own exit status.
 
+    Where each task of a job starts a launcher of its own (``srun stepscope profile -- torchrun ...``), all
+    write to one folder, and the first of them reports.
+
     Raises:
         OptionError: There is no such command, or the output folder is taken.
     """
@@ -66,9 +71,13 @@ def launch_command(options: CommandOptions) -> int:
         raise OptionError(f"there is no command {options.command[0]}")
     voice = Voice()
     name = Path(options.command[0]).name
+    place = place_of(os.environ)
+    shares = place.is_one_of_many
     try:
-        folder = create_output(name, options.out)
-        manifest = ManifestFile(folder, options.command)
+        folder = (
+            join_output(name, options.out, place) if shares else create_output(name, options.out)
+        )
+        manifest = ManifestFile(folder, options.command) if not shares or place.rank == 0 else None
     except OSError as error:
         voice.warn(f"nothing can be recorded, the command runs all the same: {error}")
         return _status(_run(options.command, os.environ))
@@ -81,7 +90,11 @@ def launch_command(options: CommandOptions) -> int:
         ),
     }
     code = _run(options.command, environment, folder)
+    if manifest is None:
+        return _status(code)
     manifest.finish(code)
+    if shares:
+        wait_for_others(folder, _world_size(load_run(folder)))
     run = load_run(folder)
     for line in _told(run):
         voice.say(line)
@@ -104,10 +117,8 @@ def _run(
             """The terminal sends Ctrl-C to the command as well; its end is awaited."""
 
         def ask_for_window(number: int, _frame: FrameType | None) -> None:
-            for note in load_run(folder).processes if folder is not None else ():
-                if note.rank is not None:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(note.pid, number)
+            if folder is not None:
+                _send_to_recorded(folder, number)
 
         asking = getattr(signal, ASKS_FOR_WINDOW, None)
         if asking is not None:
