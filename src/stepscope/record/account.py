@@ -38,6 +38,16 @@ class RunAccount:
         self._changes = [Phase("startup", begin_ns)]
         self._last_step_ns: int | None = None
 
+    @property
+    def apart_ns(self) -> int:
+        """What evaluation and checkpoints have taken so far, up to the last change of part."""
+        return self._sums["evaluation"] + self._sums["checkpoint"]
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the run is in an evaluation or a checkpoint."""
+        return self._part in ("evaluation", "checkpoint")
+
     def torch_imported(self, took_ns: int) -> None:
         """Importing torch took so long."""
         self._import_ns = took_ns

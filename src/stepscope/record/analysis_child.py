@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def analyze_run(folder: Path, *, report_fd: int = 2) -> int:
+def analyze_run(folder: Path, *, report_fd: int = 2, light: bool = False) -> int:
     """Analyse the run folder and print the report.
 
     Args:
         folder: The run folder; ``report.json`` and ``report.html`` are written into it.
         report_fd: Where the report is printed; stderr, unless the whole process is ours.
+        light: Whether there are step times only, of which ``light.json`` is written instead.
 
     Returns:
         The exit status of the analysis.
@@ -24,17 +25,10 @@ def analyze_run(folder: Path, *, report_fd: int = 2) -> int:
     Raises:
         OSError: No process could be started.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "stepscope",
-        "analyze",
-        str(folder),
-        "--json",
-        str(folder / "report.json"),
-        "--html",
-        str(folder / "report.html"),
-    ]
+    written = ["--json", str(folder / "light.json")]
+    if not light:
+        written = ["--json", str(folder / "report.json"), "--html", str(folder / "report.html")]
+    command = [sys.executable, "-m", "stepscope", "analyze", str(folder), *written]
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()

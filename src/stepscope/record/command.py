@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from stepscope.errors import OptionError
 from stepscope.record.analysis_child import analyze_run
-from stepscope.record.inside import PLAN_VARIABLE, RUN_VARIABLE
+from stepscope.record.injection import recorded_below
 from stepscope.record.journal import ManifestFile
 from stepscope.record.others import wait_for_others
 from stepscope.record.output import create_output, join_output
 from stepscope.record.place import place_of
 from stepscope.record.summary import summary_of
 from stepscope.record.voice import Voice
+from stepscope.schema.light import light_files
 from stepscope.schema.run_folder import is_run_folder, load_run
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     from stepscope.record.plan import Plan
     from stepscope.schema.run_folder import RunFolder
-
-INJECTED = Path(__file__).parent / "inject"
 
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1")
 """Signals that are sent on to the command; Ctrl-C reaches it by itself."""
@@ -81,15 +80,9 @@ def launch_command(options: CommandOptions) -> int:
     except OSError as error:
         voice.warn(f"nothing can be recorded, the command runs all the same: {error}")
         return _status(_run(options.command, os.environ))
-    environment = {
-        **os.environ,
-        RUN_VARIABLE: str(folder),
-        PLAN_VARIABLE: json.dumps(asdict(options.plan)),
-        "PYTHONPATH": os.pathsep.join(
-            [str(INJECTED), *filter(None, [os.environ.get("PYTHONPATH")])]
-        ),
-    }
-    code = _run(options.command, environment, folder)
+    environment = recorded_below(os.environ, folder, json.dumps(asdict(options.plan)))
+    # Nobody listens for the signal that asks for a window where there are none.
+    code = _run(options.command, environment, None if options.plan.light else folder)
     if manifest is None:
         return _status(code)
     manifest.finish(code)
@@ -98,7 +91,9 @@ def launch_command(options: CommandOptions) -> int:
     run = load_run(folder)
     for line in _told(run):
         voice.say(line)
-    if options.analyze and any(rank.trace for rank in run.ranks):
+    if options.analyze and options.plan.light and light_files(folder):
+        analyze_run(folder, light=True)
+    elif options.analyze and any(rank.trace for rank in run.ranks):
         analyze_run(folder)
     return _status(code)
 

@@ -1,6 +1,6 @@
 """Records a process that somebody else started: one of those below ``stepscope profile -- COMMAND``.
 
-Nothing happens in a process that never imports torch. In one that does, recording begins when it makes
+Nothing of this is even imported in a process that never asks for torch. In one that does, recording begins when it makes
 its first optimizer or reads its first loader, so that launchers are left alone; loaders' workers are
 left alone because they are daemons of multiprocessing.
 """
@@ -14,11 +14,11 @@ import socket
 import sys
 from multiprocessing import process
 from pathlib import Path
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from stepscope.record.guard import Guard
 from stepscope.record.hooks.importing import ImportHook
+from stepscope.record.injection import PLAN_VARIABLE, RUN_VARIABLE
 from stepscope.record.job import Job, JobOptions
 from stepscope.record.plan import Plan
 from stepscope.record.voice import Voice
@@ -27,25 +27,23 @@ from stepscope.schema.run_folder import ProcessNote, note_process
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RUN_VARIABLE = "STEPSCOPE_RUN"
-"""The run folder; set by the launcher for all processes below it."""
-
-PLAN_VARIABLE = "STEPSCOPE_PLAN"
-"""The plan as JSON."""
-
 UNTRAINED = "it imported torch, but made no optimizer and read no DataLoader"
 OF_MULTIPROCESSING = (
     "a process of multiprocessing that does not train, for instance a loader's worker"
 )
 
 
-def begin() -> None:
-    """Wait for torch in this process; called before its own code runs."""
+def begin(begin_ns: int) -> None:
+    """Wait for torch in this process; called when it asks for torch for the first time.
+
+    Args:
+        begin_ns: When the process began, on the clock of ``perf_counter_ns``.
+    """
     folder = os.environ.get(RUN_VARIABLE)
     if not folder or Job.current is not None:
         return
     guard = Guard(Voice())
-    recording = _Recording(Path(folder), guard, perf_counter_ns())
+    recording = _Recording(Path(folder), guard, begin_ns)
     guard.call(recording.imports.install)
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from stepscope.record.analysis_child import analyze_run
 from stepscope.record.guard import Guard
 from stepscope.record.journal import Journal
+from stepscope.record.light import LightRecorder
+from stepscope.record.light_journal import LightJournal
 from stepscope.record.others import wait_for_others
 from stepscope.record.output import claim_rank, create_output, join_output
 from stepscope.record.place import place_of
@@ -90,19 +92,33 @@ class Job:
                 or create_output(options.name, options.out)
             )
             self.rank = claim_rank(self.folder, place.rank if shares else 0)
-            self._journal = Journal(
-                self.folder, options.command, self.rank, is_of_a_launcher=options.joins
-            )
+            self._recorder = self._made(self.folder, self.rank)
         except OSError as error:
             self._voice.warn(f"nothing can be recorded, the script runs all the same: {error}")
             self.folder = self.rank = None
             return
-        self._recorder = Recorder(options.plan, self._journal, self._guard, options.begin_ns)
         if options.import_ns is not None:
             self._recorder.account.torch_imported(options.import_ns)
         Job.current = self
-        self._guard.call(self._listen_to_signal)
+        if not options.plan.light:
+            self._guard.call(self._listen_to_signal)
         self._guard.call(self._recorder.attach)
+
+    def _made(self, folder: Path, rank: int) -> Recorder:
+        """The recorder that the plan asks for, and its journal."""
+        plan, begin_ns = self._options.plan, self._options.begin_ns
+        command, joins = self._options.command, self._options.joins
+        if plan.light:
+            light = LightJournal(folder, command, rank, is_of_a_launcher=joins)
+            self._journal = light
+            return LightRecorder(plan, light, self._guard, begin_ns)
+        self._journal = Journal(folder, command, rank, is_of_a_launcher=joins)
+        return Recorder(plan, self._journal, self._guard, begin_ns)
+
+    @property
+    def is_light(self) -> bool:
+        """Whether it only times steps, which an explicit recording takes the place of."""
+        return self._options.plan.light
 
     def _listen_to_signal(self) -> None:
         """SIGUSR2 opens a window, unless the script has a use for it; only a main thread may say so."""
@@ -136,6 +152,7 @@ class Job:
         Job.current = None
         self._leave_signal()
         journal, recorder, folder = self._journal, self._recorder, self.folder
+        self._journal = None
         if journal is None or recorder is None or folder is None:
             return
         self._guard.finish(recorder.finish)
@@ -145,12 +162,15 @@ class Job:
         recording = recorder.recording()
         for line in summary_of(recording, folder):
             self._voice.say(line)
-        if self._options.analyze and recording.window is not None:
+        has_steps = self.is_light and recording.steps_seen > 0
+        if self._options.analyze and (has_steps or recording.window is not None):
             wait_for_others(folder, self._place.world_size)
             self._analyze(folder)
 
     def _analyze(self, folder: Path) -> None:
         try:
-            self.analysis_status = analyze_run(folder, report_fd=self._options.report_fd)
+            self.analysis_status = analyze_run(
+                folder, report_fd=self._options.report_fd, light=self.is_light
+            )
         except (OSError, KeyboardInterrupt) as error:
             self._voice.warn(f"the run was not analysed: {type(error).__name__} {error}")

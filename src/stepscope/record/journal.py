@@ -67,6 +67,8 @@ class Journal:
         OSError: The folder cannot be written to.
     """
 
+    STEPS_NAME = layout.STEPS_NAME
+
     def __init__(
         self, folder: Path, command: tuple[str, ...], rank: int, *, is_of_a_launcher: bool = False
     ) -> None:
@@ -82,8 +84,12 @@ class Journal:
         self._written = 0
         self._flushed_ns = perf_counter_ns()
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-        self._steps_fd = os.open(self.rank_folder / layout.STEPS_NAME, flags, 0o666)
-        os.write(self._steps_fd, layout.STEPS_HEADER.encode())
+        self._steps_fd = os.open(self.rank_folder / self.STEPS_NAME, flags, 0o666)
+        os.write(self._steps_fd, self._head().encode())
+
+    def _head(self) -> str:
+        """The first line of the file of steps."""
+        return layout.STEPS_HEADER
 
     def step(
         self, number: int, kind: StepKind, start_ns: int, duration_ns: int, wait_ns: int

@@ -39,6 +39,7 @@ class Plan:
         max_steps: Most steps in a window.
         max_seconds: A window is closed after so long.
         max_megabytes: Most that a window's trace may take on disk, as far as the early window lets it estimate.
+        light: Whether steps are only timed, all of them, and no profiler ever runs.
     """
 
     warmup: int | None = None
@@ -50,6 +51,7 @@ class Plan:
     max_steps: int | None = None
     max_seconds: float = 120.0
     max_megabytes: float | None = None
+    light: bool = False
 
     def warmup_for(self, step_ns: float) -> int:
         """Steps to leave out, given their typical length so far: fewer when they are long."""

@@ -75,8 +75,12 @@ class profile:  # noqa: N801  a context manager that reads like a function, as c
 
     def __enter__(self) -> Run:
         """Begin to record."""
-        if Job.current is not None:
-            return Run(Job.current)
+        current = Job.current
+        if current is not None and not current.is_light:
+            return Run(current)
+        if current is not None:
+            # Steps that are only timed beside a watch give way to what the script asks for.
+            current.end(None)
         self._job = Job(self._options)
         try:
             self._job.begin()
