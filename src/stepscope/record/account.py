@@ -5,16 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from stepscope.schema.run_time import RUN_PARTS, Phase, RunTime
+from stepscope.schema.run_time import MOST_PHASES, RUN_PARTS, Phase, RunTime
 
 if TYPE_CHECKING:
     from stepscope.schema.run_time import RunPart
 
 _OPEN: tuple[RunPart, ...] = ("steps", "between")
 """Time of these parts counts once the step that it leads to has ended; what leads to none is the exit."""
-
-MOST_PHASES = 1000
-"""A run that changes part more often, for instance one that evaluates after each step, is followed so far."""
 
 
 class RunAccount:

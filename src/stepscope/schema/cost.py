@@ -143,3 +143,35 @@ class CostReport:
     published: tuple[PublishedFigure, ...] = ()
     rates: tuple[RateUsed, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingWaste:
+    """What the idle time behind a finding is paid with.
+
+    Attributes:
+        code: The finding's code.
+        rank: The rank that it was found on; ``None`` for all.
+        run: Its waste in the run; not known with the reason.
+        plan: The same for the plan; ``None`` without a plan.
+    """
+
+    code: str
+    rank: int | None
+    run: Estimate
+    plan: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCost:
+    """What a run costs, and what a plan of such runs does.
+
+    Attributes:
+        run: This run, or one hour of such steps where only traces are known.
+        plan: The plan; ``None`` where none was stated.
+        findings: One for each finding of the report, in its order.
+    """
+
+    run: CostReport
+    plan: CostReport | None
+    findings: tuple[FindingWaste, ...]

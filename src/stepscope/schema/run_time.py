@@ -18,6 +18,9 @@ RUN_PARTS: tuple[RunPart, ...] = (
 )
 """In the order in which they are shown."""
 
+MOST_PHASES = 1000
+"""A run that changes part more often, for instance one that evaluates after each step, is followed so far."""
+
 
 @dataclass(frozen=True, slots=True)
 class Phase:
