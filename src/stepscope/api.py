@@ -150,7 +150,8 @@ def _report_of(
     job = gathered.job if rank is None else None
     comparison = comparison_of(digests, job)
     waiting = waiting_of(job, comparison)
-    advice = advise(results, [digest.gains for digest in digests], loaders, waiting)
+    lines = [digest.report.lines for digest in digests]
+    advice = advise(results, [digest.gains for digest in digests], loaders, waiting, lines)
     shown = frozenset({digests[0].rank, *(one.rank for one in advice.findings)})
     withheld = [_withheld(digests[place]) for place in advice.withheld]
     notices = _notices(digests, [*gathered.notices], withheld, run)

@@ -28,7 +28,7 @@ class FakeWindows:
     def prepare(self, kind, step):
         self.calls.append(("prepare", kind, step))
 
-    def open(self, kind, step):
+    def open(self, kind, step, expected_ns):
         self.calls.append(("open", kind, step))
         self.open_window, self.whole = self, 0
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stepscope.analysis.results import Results
     from stepscope.job.waiting import Waiting
     from stepscope.schema.loader import LoaderReport
-    from stepscope.schema.report import Finding, Gain, Regime, Severity
+    from stepscope.schema.report import Finding, Gain, LineRow, Regime, Severity, SourceLines
 
 
 MOST_LOST = 0.5
@@ -36,6 +36,7 @@ class Context:
         waiting: Waiting of ranks for each other; ``None`` where it cannot be known.
         gains: What changes would gain on the rank.
         loader: The loader that feeds training, seen from inside; ``None`` where no recorder saw it.
+        lines: Lines of code that hold the rank's time; ``None`` where nobody sampled them.
     """
 
     results: Results
@@ -43,6 +44,7 @@ class Context:
     waiting: Waiting | None = None
     gains: Gains = NOT_PREDICTED
     loader: LoaderReport | None = None
+    lines: SourceLines | None = None
 
     @property
     def has_steps(self) -> bool:
@@ -95,6 +97,12 @@ class Context:
         has_work = self.results.partition.has_device
         return has_work and lost is not None and lost >= MOST_LOST
 
+    def line_in(self, part: str) -> LineRow | None:
+        """The line of code that holds most of a part's time, when it was sampled more than once."""
+        rows = self.lines.rows if self.lines is not None else ()
+        inside = [row for row in rows if row.part == part and row.samples > 1]
+        return max(inside, key=lambda row: row.self_ms, default=None)
+
     def share_of(self, ns: int) -> float | None:
         """Share of a time inside the steady steps; ``None`` when none remains."""
         whole = self.steady_ns
@@ -104,12 +112,15 @@ class Context:
         """A time over all steady steps as milliseconds for each."""
         return ns_to_ms(ns / self.steady_count) if self.steady_count else None
 
+    def part_ms(self, part: str) -> float | None:
+        """Time of a part in each steady step; ``None`` when none remains."""
+        return self.ms_each(self.results.partition.steady_ns(part))
+
     def part_evidence(self, part: str, name: str) -> tuple[Evidence, ...]:
         """Share and time of a part, each with its denominator."""
-        ns = self.results.partition.steady_ns(part)
         return (
             Evidence(name=f"{name}, share {self.where}", value=self.share(part), unit="frac"),
-            Evidence(name=f"{name} {self.each}", value=self.ms_each(ns), unit="ms"),
+            Evidence(name=f"{name} {self.each}", value=self.part_ms(part), unit="ms"),
         )
 
 

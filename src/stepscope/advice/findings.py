@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stepscope.job.waiting import Waiting
     from stepscope.predict import Gains
     from stepscope.schema.loader import LoaderReport
-    from stepscope.schema.report import Finding, Verdict
+    from stepscope.schema.report import Finding, SourceLines, Verdict
 
 _FIRST = ("not-recorded", "device-unused")
 _SEVERITY = {"high": 0, "medium": 1, "low": 2}
@@ -59,6 +59,7 @@ def advise(
     gains: Sequence[Gains] = (),
     loaders: Sequence[LoaderReport] = (),
     waiting: Waiting | None = None,
+    lines: Sequence[SourceLines | None] = (),
 ) -> Advice:
     """The verdict over all ranks, and the findings, those of the verdict's regime first.
 
@@ -67,11 +68,12 @@ def advise(
         gains: What changes would gain on each, in the same order; empty when nothing was replayed.
         loaders: The loaders of all ranks, seen from inside; empty where no recorder saw them.
         waiting: Waiting of ranks for each other; ``None`` where it cannot be known.
+        lines: Lines of code that hold each rank's time, in the same order; empty where nobody sampled them.
     """
     predicted = job_gains(gains) if gains else [NOT_PREDICTED] * len(ranks)
     contexts = [
-        Context(one, len(ranks), waiting, gain, _feeding(one, loaders))
-        for one, gain in zip(ranks, predicted, strict=True)
+        Context(one, len(ranks), waiting, gain, _feeding(one, loaders), seen)
+        for one, gain, seen in zip(ranks, predicted, lines or [None] * len(ranks), strict=True)
     ]
     findings = findings_of(contexts)
     verdict = verdict_of(contexts, findings)

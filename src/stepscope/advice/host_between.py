@@ -13,8 +13,8 @@ Example:
     training thread.
 
 What to try:
-    Find the Python that runs in the gaps (``py-spy top``), and move it out of the loop or into
-    workers.
+    Move the line that the finding names out of the loop or into workers. For a trace without sampled
+    stacks, find the Python that runs in the gaps (``py-spy top``).
 
 When this is wrong:
     Under a profiler that records stacks or shapes every operator takes longer.
@@ -25,14 +25,17 @@ References:
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from stepscope.advice.base import Rule, severity
+from stepscope.job.lines import label_of
 from stepscope.schema.report import Evidence, Finding
 from stepscope.units import ns_to_ms
 
 if TYPE_CHECKING:
     from stepscope.advice.base import Context
+    from stepscope.schema.report import LineRow
 
 LEAST_SHARE = 0.2
 """The share from which the host names the regime."""
@@ -59,6 +62,7 @@ def find(context: Context) -> Finding | None:
         if part == "host"
         else "training thread outside PyTorch's operators"
     )
+    line = context.line_in(part)
     heaviest = results.operators[0] if results.operators and part == "host" else None
     extra = (
         (
@@ -73,13 +77,29 @@ def find(context: Context) -> Finding | None:
         regime=RULE.regime,
         severity=severity(share),
         title=RULE.title,
-        evidence=(*context.part_evidence(part, name), *extra),
-        action="Look at the timeline for the gaps and at what the training thread does in them; move that out of the "
-        "loop, do it every hundredth step, or give it to another process.",
+        evidence=(*context.part_evidence(part, name), *extra, *_line_evidence(line, context)),
+        action=f"{_where(line, context.part_ms(part))} move that out of the loop, do it every hundredth step, or give it to another process.",
         snippet=SNIPPET,
         confidence="medium",
         share_frac=share,
     )
+
+
+def _line_evidence(line: LineRow | None, context: Context) -> tuple[Evidence, ...]:
+    if line is None:
+        return ()
+    return (
+        Evidence(name="line that holds most of it", value=label_of(line), unit="text"),
+        Evidence(name=f"time of that line {context.each}", value=line.self_ms, unit="ms"),
+    )
+
+
+def _where(line: LineRow | None, part_ms: float | None) -> str:
+    if line is None:
+        return "Look at the timeline for the gaps and at what the training thread does in them;"
+    piece = "Most of it" if part_ms and line.self_ms >= part_ms / 2 else "The largest piece of it"
+    inside = f", in {line.inner}" if line.inner else ""
+    return f"{piece} is spent at line {line.line} of {PurePath(line.file).name}{inside}:"
 
 
 RULE = Rule(

@@ -36,7 +36,8 @@ class Culprit:
     Attributes:
         operator: Outermost operator around the call that is a reason, for instance ``aten::item``;
             the call's own name when no operator encloses it.
-        line: The user's innermost Python frame around it; ``None`` when stacks were not recorded.
+        line: The user's innermost Python frame around it, or the line that sampling saw there; ``None``
+            without either.
         count: Calls inside the steady steps or windows.
         blocked_ns: How long the host was blocked in them.
         refill_ns: Device idle time that followed from them.
@@ -57,11 +58,13 @@ class Sync:
         per_step: Calls that begin in each step, shape ``(steps,)``.
         blocked_ns: Time blocked inside each step, as a union, shape ``(steps,)``.
         culprits: By reason, largest refill first, over steady steps or windows.
+        calls: The calls of each culprit as a set of intervals, in the same order.
     """
 
     per_step: Ints
     blocked_ns: Ints
     culprits: tuple[Culprit, ...]
+    calls: tuple[Ints, ...] = ()
 
 
 def run(trace: Trace) -> Sync:
@@ -73,19 +76,22 @@ def run(trace: Trace) -> Sync:
     begins = np.searchsorted(start, scope.bounds)
     blocked = iv.union(iv.pairs(start, end))
     steady = iv.union(scope.bounds[scope.is_steady])
+    culprits = _culprits(trace, rows, steady)
     return Sync(
         per_step=(begins[:, 1] - begins[:, 0]).astype(np.int64),
         blocked_ns=iv.measure(blocked, scope.bounds),
-        culprits=_culprits(trace, rows, steady),
+        culprits=tuple(culprit for culprit, _ in culprits),
+        calls=tuple(calls for _, calls in culprits),
     )
 
 
-def _culprits(trace: Trace, rows: Ints, steady: Ints) -> tuple[Culprit, ...]:
+def _culprits(trace: Trace, rows: Ints, steady: Ints) -> list[tuple[Culprit, Ints]]:
+    """Each with the intervals of its calls."""
     host = trace.host
     start = host.get_column("start_ns").to_numpy()[rows]
     rows = rows[iv.contains(steady, start)]
     if not len(rows):
-        return ()
+        return []
     refill = _refills(trace, len(host), steady)[rows]
     names = host.get_column("name").cast(pl.String)
     reason = names.gather(_reason(trace, rows))
@@ -95,16 +101,26 @@ def _culprits(trace: Trace, rows: Ints, steady: Ints) -> tuple[Culprit, ...]:
             "operator": reason,
             "line": names.gather(np.maximum(frame, 0)),
             "has_line": frame >= 0,
-            "blocked": (host["end_ns"] - host["start_ns"]).gather(rows),
+            "start": host["start_ns"].gather(rows),
+            "end": host["end_ns"].gather(rows),
             "refill": refill,
         }
     ).with_columns(line=pl.when("has_line").then("line"))
     grouped = (
         table.group_by("operator", "line")
-        .agg(pl.len().alias("count"), pl.sum("blocked"), pl.sum("refill"))
+        .agg(
+            pl.len().alias("count"),
+            (pl.col("end") - pl.col("start")).sum().alias("blocked"),
+            pl.sum("refill"),
+            "start",
+            "end",
+        )
         .sort(["refill", "blocked", "operator", "line"], descending=[True, True, False, False])
     )
-    return tuple(Culprit(*row) for row in grouped.iter_rows())
+    return [
+        (Culprit(*row), iv.union(iv.pairs(np.array(start), np.array(end))))
+        for *row, start, end in grouped.iter_rows()
+    ]
 
 
 def _refills(trace: Trace, count: int, steady: Ints) -> Ints:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.analysis import summary
 from stepscope.analysis.results import run_all
+from stepscope.job.lines import samples_of, source_lines, with_lines
 from stepscope.predict import Gains, Setting, gains
 
 if TYPE_CHECKING:
@@ -73,10 +74,16 @@ def digest_of(trace: Trace, setting: Setting | None = None) -> RankDigest:
         setting: What its recorder measured; ``None`` for a trace of somebody else.
     """
     results = run_all(trace)
+    samples = samples_of(trace)
+    lines = source_lines(trace, samples) if samples is not None else None
+    if samples is not None:
+        results = replace(results, sync=with_lines(results.sync, samples))
+    # Only the matching needs every call.
+    results = replace(results, sync=replace(results.sync, calls=()))
     return RankDigest(
         results=results,
         gains=gains(trace, results, setting),
-        report=summary.rank_report(trace, results),
+        report=replace(summary.rank_report(trace, results), lines=lines),
         notices=(*trace.notices, *summary.notices(results)),
         host_name=trace.meta.host_name,
         clock=trace.meta.clock,

@@ -119,7 +119,7 @@ class WindowDriver:
             self._open_ns = perf_counter_ns()
         else:
             self.schedule.bytes_per_step = self.windows.bytes_per_step()
-            self.windows.open(_KINDS[action], number)
+            self.windows.open(_KINDS[action], number, self.schedule.expected_ns)
             self._open_ns = perf_counter_ns()
 
     def cut(self, reason: str) -> None:

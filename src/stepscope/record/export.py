@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import shutil
 import threading
@@ -9,10 +10,14 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import IO, TYPE_CHECKING
 
+from stepscope.record.stack import resolved
+from stepscope.schema.stack_file import stack_path, write_stacks
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from stepscope.record.guard import Guard
     from stepscope.record.window import FinishedWindow
 
 GZIP_LEVEL = 1
@@ -43,10 +48,11 @@ class Exporter:
 
     Args:
         when_done: Called in that thread after each one.
+        guard: What keeps failures away from the script.
     """
 
-    def __init__(self, when_done: Callable[[ExportJob], None]) -> None:
-        self._when_done = when_done
+    def __init__(self, when_done: Callable[[ExportJob], None], guard: Guard) -> None:
+        self._when_done, self._guard = when_done, guard
         self._thread: threading.Thread | None = None
 
     def start(self, window: FinishedWindow, path: Path) -> ExportJob:
@@ -70,6 +76,7 @@ class Exporter:
         if previous is not None:
             previous.join()
         begin = perf_counter_ns()
+        self._guard.call(_write_stacks, job.path, window)
         plain = job.path.with_name(f".{job.path.name}.json")
         packed = job.path.with_name(f".{job.path.name}.part")
         try:
@@ -87,6 +94,16 @@ class Exporter:
             # The events may fill much memory, and nobody reads them any more.
             window.profiler = None
         self._when_done(job)
+
+
+def _write_stacks(trace: Path, window: FinishedWindow) -> None:
+    """Write what the window's sampler has seen, before the trace, so that it is there when the trace is."""
+    watch, window.watch = window.watch, None
+    if watch is None:
+        return
+    # A folder that takes no small file takes no trace either, and that is said.
+    with contextlib.suppress(OSError):
+        write_stacks(stack_path(trace), resolved(watch.samples()))
 
 
 def _copy(source: IO[bytes], target: gzip.GzipFile, dropped: list[int]) -> None:

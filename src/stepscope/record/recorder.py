@@ -54,7 +54,7 @@ class Recorder:
         self._guard = guard
         self.notices = Notices()
         self._finder = StepFinder()
-        windows = Windows(journal.rank_folder, guard.wrap(self.write))
+        windows = Windows(journal.rank_folder, guard.wrap(self.write), guard)
         self.driver = WindowDriver(plan, windows, self.notices)
         self.loaders = Loaders(journal.rank_folder, guard)
         self._clock = (time_ns(), perf_counter_ns())

@@ -51,12 +51,14 @@ class Schedule:
         settled: Whether steps had settled when timing began; ``False`` also before that.
         is_done: Whether the window that counts is closed, and the detailed one where there is to be one.
         bytes_per_step: What a step of the early window took on disk; ``None`` while not known.
+        expected_ns: How long the window that is to be opened will take, about.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.warms_profiler = False
         self.bytes_per_step: float | None = None
+        self.expected_ns = 0.0
         self.restart()
 
     def restart(self) -> None:
@@ -115,6 +117,18 @@ class Schedule:
         else:
             self._phase = Phase.WARMUP if self._phase is Phase.EARLY else Phase.CLEAN
 
+    def open_now(self, steps: int) -> Action:
+        """Open the window that counts at this boundary, as the ranks of the job have agreed.
+
+        Args:
+            steps: Its length.
+        """
+        self._left = steps
+        known = self._clean_ns or self._seen
+        self.expected_ns = steps * median(known) if known else 0.0
+        self._phase = Phase.PREPARING if self.warms_profiler else Phase.STEADY
+        return Action.PREPARE if self.warms_profiler else Action.OPEN
+
     def again(self) -> None:
         """Take another window once some clean steps have been timed; nothing while one is still to come."""
         if self.is_done:
@@ -128,6 +142,16 @@ class Schedule:
             return
         self._left = 1
         self._in_window()
+
+    @property
+    def steps_left(self) -> int:
+        """Steps of the window that are still to come."""
+        return self._left
+
+    @property
+    def is_before_window(self) -> bool:
+        """Whether steps are waited for or timed, and the window that counts is to come."""
+        return self._phase in (Phase.WARMUP, Phase.CLEAN)
 
     @property
     def clean_ns(self) -> list[int]:
@@ -165,6 +189,7 @@ class Schedule:
             if least + self._plan.clean_for(step_ns) > early_at + limits.EARLY_ACTIVE:
                 self._phase, self._left = Phase.EARLY, limits.EARLY_ACTIVE
                 self._early_clean_ns = self._seen[-limits.EARLY_CLEAN :]
+                self.expected_ns = self._left * step_ns
                 return Action.OPEN_EARLY
             self._early_pending = False
         if len(self._seen) >= least and self._has_settled():
@@ -190,6 +215,7 @@ class Schedule:
         if len(self._clean_ns) < self._plan.clean_for(step_ns):
             return Action.NOTHING
         self._left = self._plan.active_for(step_ns, self.bytes_per_step)
+        self.expected_ns = self._left * step_ns
         if self.warms_profiler:
             self._phase = Phase.PREPARING
             return Action.PREPARE

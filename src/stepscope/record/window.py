@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from stepscope.record.stack import StackWatch
     from stepscope.schema.run_folder import WindowKind
 
 
@@ -26,6 +27,7 @@ class FinishedWindow:
         prepare_ns, start_ns, stop_ns: Time that the profiler took in the training thread.
         cut: Why it ended early; ``""`` when it did not.
         dropped: Numbers of steps that only began, whose marks must not look like whole steps.
+        watch: What has sampled the training thread's stack; ``None`` where nothing has.
     """
 
     profiler: Any
@@ -37,6 +39,7 @@ class FinishedWindow:
     stop_ns: int = 0
     cut: str = ""
     dropped: list[int] = field(default_factory=list)
+    watch: StackWatch | None = None
 
 
 class Window:
@@ -50,6 +53,9 @@ class Window:
     Args:
         kind: See ``WindowRecord``.
         first_step: Number of its first step.
+
+    Attributes:
+        watch: Samples the training thread's stack while the window is open; ``None`` for no samples.
     """
 
     def __init__(self, kind: WindowKind, first_step: int) -> None:
@@ -63,6 +69,7 @@ class Window:
         self._result = FinishedWindow(self._profiler, kind, first_step)
         self._number = first_step
         self._is_prepared = self._is_recording = False
+        self.watch: StackWatch | None = None
 
     def prepare(self) -> None:
         """Attach to the devices, which may take long, while nothing is recorded yet."""
@@ -76,6 +83,8 @@ class Window:
         """Begin to record, and mark the first step."""
         if not self._is_prepared:
             self.prepare()
+        if self.watch is not None:
+            self.watch.start()
         begin = perf_counter_ns()
         self._profiler.start_trace()
         self._is_recording = True
@@ -106,6 +115,9 @@ class Window:
     def close(self, cut: str = "") -> FinishedWindow:
         """Stop the profiler, which takes a while and waits for the devices."""
         self.drop_step()
+        if self.watch is not None:
+            self.watch.stop()
+            self._result.watch = self.watch
         if not self._is_recording:
             # What is only prepared can only be undone by starting it first.
             self._profiler.start_trace()

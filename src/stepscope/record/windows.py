@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 from stepscope.record.export import Exporter, ExportJob
+from stepscope.record.stack import StackWatch
 from stepscope.record.window import FinishedWindow, Window
 from stepscope.schema.run_folder import WindowKind, WindowRecord, trace_name
+from stepscope.schema.stack_file import stack_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from stepscope.record.guard import Guard
 
 LASTING = ("steady", "detail")
 """Windows of these kinds stay; others were only taken in case that none of these would come."""
@@ -30,16 +35,17 @@ class Windows:
     Args:
         folder: Where traces are written.
         changed: Called, in the writing thread, whenever a trace is complete or has failed.
+        guard: What keeps failures away from the script.
 
     Attributes:
         open_window: The one that is open or prepared.
         is_busy: Whether the profiler is being operated right now, so that what it does is ours.
     """
 
-    def __init__(self, folder: Path, changed: Callable[[], None]) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, changed: Callable[[], None], guard: Guard) -> None:
+        self._folder, self._guard = folder, guard
         self._changed = changed
-        self._exporter = Exporter(self._exported)
+        self._exporter = Exporter(self._exported, guard)
         self._written: list[_Written] = []
         self._lock = threading.Lock()
         self._count = 0
@@ -56,11 +62,14 @@ class Windows:
         finally:
             self.is_busy = False
 
-    def open(self, kind: WindowKind, step: int) -> None:
-        """Begin to record with the step of that number."""
+    def open(self, kind: WindowKind, step: int, expected_ns: float) -> None:
+        """Begin to record with the step of that number, for about so long."""
         self.is_busy = True
         try:
             window = self.open_window or Window(kind, step)
+            # In detail the profiler itself records stacks.
+            if kind != "detail":
+                window.watch = StackWatch(get_ident(), expected_ns, self._guard)
             window.open(step)
             self.open_window = window
         finally:
@@ -132,6 +141,7 @@ class Windows:
                 superseded = []
         for written in superseded:
             written.job.path.unlink(missing_ok=True)
+            stack_path(written.job.path).unlink(missing_ok=True)
 
 
 def _record(written: _Written) -> WindowRecord:

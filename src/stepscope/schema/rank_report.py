@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stepscope.schema.source_lines import SourceLines  # noqa: TC001  (likewise)
 from stepscope.schema.vocabulary import StepSource  # noqa: TC001  (the JSON decoder resolves it)
 
 
@@ -172,6 +173,7 @@ class RankReport:
         copies: Copies by kind.
         memory: Peaks, where memory was recorded.
         timeline: A typical step; ``None`` where nothing can be drawn.
+        lines: Lines of code that hold the time; ``None`` where the recorder has not sampled the stack.
     """
 
     rank: int | None
@@ -188,3 +190,4 @@ class RankReport:
     copies: tuple[CopyRow, ...] = ()
     memory: tuple[MemoryPeak, ...] = ()
     timeline: Timeline | None = None
+    lines: SourceLines | None = None

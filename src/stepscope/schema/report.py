@@ -37,6 +37,7 @@ from stepscope.schema.rank_report import (
     Timeline,
 )
 from stepscope.schema.run_time import RunParts
+from stepscope.schema.source_lines import LineRow, SourceLines
 from stepscope.schema.vocabulary import (
     DEVICE_PARTS,
     HOST_PARTS,
@@ -67,6 +68,7 @@ __all__ = [
     "KernelRow",
     "Lane",
     "LateRow",
+    "LineRow",
     "LoaderReport",
     "MemoryPeak",
     "Notice",
@@ -80,6 +82,7 @@ __all__ = [
     "Report",
     "RunParts",
     "Severity",
+    "SourceLines",
     "Span",
     "StepSource",
     "Steps",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 import threading
 import time
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, TypeVar
 
+from stepscope.record.frames import is_users, name_of
 from stepscope.record.loader.fetching import FetchHook, TimedCollate
 from stepscope.record.loader.lines import Lines
+from stepscope.record.switching import hasten, settle
 from stepscope.schema.loader_rows import FUNCTIONS_NAME, BatchPhase, BusyFunction, json_line
 
 if TYPE_CHECKING:
@@ -32,15 +33,7 @@ MOST_TICKS = 30_000
 LONGEST_PATH = 4
 """So many of the innermost functions of a stack are kept."""
 
-SWITCH_S = 0.0005
-"""While the sampler runs, a thread that computes in Python gives way to it after so long, a tenth of Python's
-default: otherwise most samples would fall on the next call that gives way by itself."""
-
 K = TypeVar("K")
-
-_NOT_THE_USERS = tuple(
-    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-)
 
 _OWN_FILE = FetchHook.install.__code__.co_filename
 _FETCHERS = "torch/utils/data/_utils/fetch.py"
@@ -98,12 +91,11 @@ class StackSampler:
         )
 
     def _run(self) -> None:
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_S)
+        hasten(self)
         try:
             self._sample()
         finally:
-            sys.setswitchinterval(before)
+            settle(self)
 
     def _sample(self) -> None:
         samples, pause = 0, EVERY_S
@@ -140,9 +132,9 @@ class StackSampler:
             seen.wall_ns += wall_ns
             seen.cpu_ns = None if cpu_ns is None or seen.cpu_ns is None else seen.cpu_ns + cpu_ns
             seen.lines[users.f_lineno] = seen.lines.get(users.f_lineno, 0) + 1
-            inner = _name(frame.f_code)
+            inner = name_of(frame.f_code)
             seen.inner[inner] = seen.inner.get(inner, 0) + 1
-            names = tuple(_name(one.f_code) for one in path[-LONGEST_PATH:])
+            names = tuple(name_of(one.f_code) for one in path[-LONGEST_PATH:])
             seen.paths[names] = seen.paths.get(names, 0) + 1
 
     def _document(
@@ -152,7 +144,7 @@ class StackSampler:
             loader=loader,
             worker=self._worker,
             phase=phase,
-            function=_name(code),
+            function=name_of(code),
             file=code.co_filename,
             line=_most(seen.lines),
             path=_most(seen.paths),
@@ -176,7 +168,7 @@ def _inside(frame: FrameType) -> tuple[BatchPhase, list[FrameType]]:
             break
         if code.co_filename == _OWN_FILE:
             break
-        if _is_users(current):
+        if is_users(current.f_code.co_filename):
             users.append(current)
         if not code.co_filename.endswith(_FETCHERS):
             outermost = [current]
@@ -186,17 +178,6 @@ def _inside(frame: FrameType) -> tuple[BatchPhase, list[FrameType]]:
 
 def _most(counts: dict[K, int]) -> K:
     return max(counts, key=lambda key: counts[key])
-
-
-def _is_users(frame: FrameType) -> bool:
-    name = frame.f_code.co_filename
-    return not (
-        name.startswith(_NOT_THE_USERS) or name.startswith("<frozen") or "-packages" in name
-    )
-
-
-def _name(code: CodeType) -> str:
-    return str(getattr(code, "co_qualname", code.co_name))
 
 
 def _cpu_ns(thread: int) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from stepscope.report import job_words, loader_words, palette, run_words, sentences
+from stepscope.report import job_words, line_words, loader_words, palette, run_words, sentences
 from stepscope.report.foreign import printable, printable_lines
 from stepscope.report.html import assets
 from stepscope.report.whole import write_whole
@@ -82,6 +82,7 @@ def _environment() -> Environment:
         "recording_sentence": sentences.recording_sentence,
         "rank_name": sentences.rank_name,
         "job_words": job_words,
+        "line_words": line_words,
         "loader_words": loader_words,
         "run_words": run_words,
         "base_step_ms": sentences.base_step_ms,

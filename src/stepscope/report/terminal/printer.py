@@ -14,6 +14,7 @@ from stepscope.report.sentences import focus
 from stepscope.report.terminal.findings import findings_section
 from stepscope.report.terminal.head import head_section
 from stepscope.report.terminal.job import job_section
+from stepscope.report.terminal.lines import lines_section
 from stepscope.report.terminal.loaders import loaders_section
 from stepscope.report.terminal.look import GLUE, Look
 from stepscope.report.terminal.ranks import ranks_section
@@ -53,6 +54,7 @@ def print_report(report: Report, file: TextIO | None = None, width: int | None =
             findings_section(report, look),
             parts_section(report, rank, look) if report.health.usable else [],
             figures_section(report, rank, look),
+            lines_section(rank, look),
             loaders_section(report, rank, look),
             run_section(report, look),
             ranks_section(report, look),
