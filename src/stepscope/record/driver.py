@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.record.hooks.optimizer import optimizer_exists
 from stepscope.record.hooks.profiler import profiler_runs
+from stepscope.record.peers import Peers
 from stepscope.record.schedule import Action, Schedule
 from stepscope.units import NS_PER_S
 
@@ -47,6 +48,7 @@ class WindowDriver:
         self._plan, self._notices = plan, notices
         self.schedule = Schedule(plan)
         self.windows = windows
+        self._peers = Peers()
         self.buffered = 0
         self.is_asked = self.is_over = False
         self._open_ns = self._closed_ns = 0
@@ -72,6 +74,7 @@ class WindowDriver:
             self.windows.close("steps of another kind began")
         self.windows.relabel("evaluation")
         self.schedule.restart()
+        self._peers.start_over()
 
     def begins_after_pause(self, *, on_device: bool) -> None:
         """A step begins some time after the last one ended."""
@@ -97,7 +100,7 @@ class WindowDriver:
         """
         if self.schedule.is_done and self._wants_another():
             self.schedule.again()
-        action = self.schedule.after_step(duration)
+        action = self._agreed(self.schedule.after_step(duration), number, duration)
         window = self.windows.open_window
         if self.schedule.in_window and window is not None and action is Action.NOTHING:
             window.next_step(duration, begins_next=True)
@@ -116,11 +119,28 @@ class WindowDriver:
         elif action is Action.PREPARE:
             self.schedule.bytes_per_step = self.windows.bytes_per_step()
             self.windows.prepare("steady", number)
+            self._peers.taken()
             self._open_ns = perf_counter_ns()
         else:
             self.schedule.bytes_per_step = self.windows.bytes_per_step()
+            if action is Action.OPEN and not self.is_open:
+                self._peers.taken()
             self.windows.open(_KINDS[action], number, self.schedule.expected_ns)
             self._open_ns = perf_counter_ns()
+
+    def _agreed(self, action: Action, number: int, duration: int) -> Action:
+        """What is done, so that all ranks open the window that counts with the same step."""
+        wants = action in (Action.PREPARE, Action.OPEN)
+        # A window that is prepared opens; an early one is small, and not waited for.
+        if self.is_open or not (wants or self.schedule.is_before_window):
+            return action
+        start = self._peers.start(number, self.schedule.steps_left if wants else None, duration)
+        if start is not None and number >= start.first:
+            return self.schedule.open_now(start.steps)
+        if wants:
+            self.schedule.postpone()
+            return Action.NOTHING
+        return action
 
     def cut(self, reason: str) -> None:
         """End a window before its time."""
