@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stepscope.advice.findings import advise, findings_of, job_gains
-from stepscope.predict import Gains
+from stepscope.predict import Gains, Plan
 from stepscope.schema.report import Gain
 from tests.advice import cases
 from tests.advice.made import COUNT, context
@@ -134,8 +134,11 @@ def waits_for_data(share=0.3, **gains):
     return predicted(one, **gains)
 
 
+THREE_WORKERS = Plan(3, 20e6, 10e6, 3, None, None, None)
+
+
 def test_a_finding_has_the_gain_that_its_rule_names():
-    (finding,) = findings_of([waits_for_data(input=speedup(1.2, 1.3), workers_needed=3)])
+    (finding,) = findings_of([waits_for_data(input=speedup(1.2, 1.3), plan=THREE_WORKERS)])
     assert finding.gain == speedup(1.2, 1.3)
     assert "num_workers=3," in finding.snippet
 

@@ -8,7 +8,7 @@ import pytest
 
 from stepscope.errors import OptionError
 from stepscope.experiment.variant import Situation, variants_for, varied
-from stepscope.predict import Gains, WorkersGain
+from stepscope.predict import Gains, Plan, WorkersGain
 from stepscope.schema.report import Gain
 
 TWICE = Gain(low=1.9, high=2.1, unit="ratio", step_ms_low=1, step_ms_high=2, basis="replay")
@@ -36,7 +36,7 @@ def test_workers_are_tried_around_the_number_that_is_needed():
         withheld="",
         input=TWICE,
         workers=(WorkersGain(1, replace(TWICE, low=1.2)), WorkersGain(2, TWICE)),
-        workers_needed=2,
+        plan=Plan(2, 20e6, 10e6, 3, 2, 1.0, 15e6),
     )
     found = {one.name: one for one in variants_for(replace(CPU, gains=gains))}
     assert [name for name in found if "worker" in name] == [

@@ -7,9 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepscope.predict.calibrate import calibrated
+from stepscope.predict.change import without_input
+from stepscope.predict.period import step_ns
 from stepscope.predict.pipeline import SHARED_CORE, Pipeline, pace
 from stepscope.predict.replay import replay
-from stepscope.predict.source import Setting, Source, source_of
+from stepscope.predict.simulate import simulate
+from stepscope.predict.source import CleanSteps, Setting, Source, source_of
 from tests.predict.made import MS, US, Run
 from tests.predict.test_replay import cpu_only
 
@@ -37,9 +41,9 @@ def test_more_workers_are_never_slower_in_the_best_case():
 
 def test_the_needed_workers_follow_from_work_over_step():
     base = replay(Run(wait=90 * MS, workers=False, kernel=500 * US).read())
-    assert Pipeline(base, Source(work_ns=(90 * MS,))).workers_needed() == 11
-    assert Pipeline(base, Source(work_ns=(90 * MS,), cores=4)).workers_needed() == 3
-    assert Pipeline(base, Source(work_ns=(1 * MS,))).workers_needed() == 1
+    assert Pipeline(base, Source(work_ns=(90 * MS,))).plan().workers == 11
+    assert Pipeline(base, Source(work_ns=(90 * MS,), cores=4)).plan().workers == 4
+    assert Pipeline(base, Source(work_ns=(1 * MS,))).plan().workers == 1
 
 
 def test_waiting_for_storage_costs_training_nothing():
@@ -81,7 +85,71 @@ def test_workers_that_wait_for_storage_need_no_core_each():
     base = replay(Run(wait=80 * MS, workers=False).read())
     waiting = Pipeline(base, Source(work_ns=(80 * MS,), cores=2, cpu_frac=0.1))
     computing = Pipeline(base, Source(work_ns=(80 * MS,), cores=2, cpu_frac=1.0))
-    assert computing.workers_needed() == 1
-    assert waiting.workers_needed() > 2
+    assert computing.plan().workers == 2
+    assert waiting.plan().workers > 2
     four = waiting.row(4).worst.step_ns
     assert four < computing.row(4).worst.step_ns
+
+
+def demo(**more):
+    """A step of 2 ms on the CPU for which 20 ms of making a batch are needed, on two cores."""
+    return Pipeline(
+        replay(cpu_only()), Source(work_ns=(20 * MS,), cpu_frac=1.0, cores=2, threads=1, **more)
+    )
+
+
+def test_the_best_number_is_the_fewest_workers_that_the_cores_reward():
+    plan = demo().plan()
+    assert plan.workers == 2
+    assert plan.keep_up > 2
+    assert plan.cores_ns == pytest.approx((plan.making_ns + plan.training_ns) / 2)
+
+
+def test_each_epoch_begins_with_nothing_made_ahead():
+    endless = demo().row(2)
+    short = demo(epoch_batches=3).row(2)
+    assert short.best.step_ns > endless.best.step_ns
+    assert short.worst.step_ns > 1.15 * short.best.step_ns
+
+
+@given(epoch=st.integers(1, 40), workers=st.integers(1, 6))
+def test_an_epoch_takes_the_start_and_all_batches(epoch, workers):
+    work, step, start = 100.0, 7.0, 30.0
+    found = pace(np.array([work]), step, workers, 2, epoch, start)
+    least = (start + work + step) / epoch
+    assert found >= least - 1e-6
+    assert found <= start / epoch + work + step
+    if workers == 1:
+        assert found == pytest.approx((start + epoch * work + step) / epoch)
+
+
+def test_other_programs_on_the_cores_leave_less_to_gain_but_are_no_reason_for_more_workers():
+    alone, crowded = demo(), demo(queued_frac=0.5)
+    assert crowded.row(2).best.step_ns > alone.row(2).best.step_ns
+    assert crowded.row(2).worst.step_ns > 1.5 * alone.row(2).worst.step_ns
+    assert crowded.plan().workers == alone.plan().workers
+
+
+def test_the_number_that_the_run_has_gains_nothing():
+    base = replay(cpu_only())
+    now = step_ns(base.graph, base.times)
+    line = Pipeline(base, Source(work_ns=(now,), cpu_frac=1.0, cores=2, threads=1, workers=1))
+    row = line.row(1)
+    assert row.best.step_ns <= now <= row.worst.step_ns * 1.01
+
+
+def test_with_bunches_of_batches_the_mean_over_many_steps_counts():
+    clean = CleanSteps(lengths_ns=(2 * MS, 38 * MS) * 20, waits_ns=(0, 36 * MS) * 20)
+    base = calibrated(replay(cpu_only()), Setting(clean=clean, clean_step_ns=2 * MS))
+    assert step_ns(base.graph, base.times) == pytest.approx(20 * MS, rel=0.03)
+    free = without_input(base.graph)
+    assert step_ns(free, simulate(free)) == pytest.approx(2 * MS, rel=0.2)
+    assert clean.error_frac == pytest.approx(0.0, abs=1e-9)
+
+
+def test_where_hardly_anything_waits_the_median_counts():
+    clean = CleanSteps(lengths_ns=(20 * MS,) * 9 + (900 * MS,), waits_ns=(0,) * 10)
+    base = replay(cpu_only())
+    now = step_ns(base.graph, base.times)
+    kept = calibrated(base, Setting(clean=clean, clean_step_ns=now))
+    assert step_ns(kept.graph, kept.times) == pytest.approx(now)

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.advice.base import Rule, severity
 from stepscope.advice.input_cause import cause_of, evidence_of
+from stepscope.advice.input_plan import arithmetic_of, evidence_of_plan
 from stepscope.schema.report import Evidence, Finding
 from stepscope.units import ns_to_ms
 
@@ -57,7 +58,8 @@ def find(context: Context) -> Finding | None:
     is_steady = context.results.partition.is_steady
     waited = int(loader.per_step_ns[is_steady].sum())
     needed = context.gains.workers_needed
-    workers = max(needed or 4, 2)
+    workers = needed or 4
+    arithmetic = arithmetic_of(context.gains.plan)
     recorded = context.results.facts.gpu_recorded is not False
     cause = cause_of(context.loader)
     return Finding(
@@ -74,21 +76,16 @@ def find(context: Context) -> Finding | None:
             ),
             Evidence(name="longest wait", value=ns_to_ms(loader.longest_ns), unit="ms"),
             Evidence(name="loader workers", value=0, unit="count"),
-            *(
-                (
-                    Evidence(
-                        name="loader workers that keep ahead of training",
-                        value=needed,
-                        unit="count",
-                    ),
-                )
-                if needed
-                else ()
-            ),
+            *evidence_of_plan(context.gains.plan),
             *evidence_of(context.loader),
         ),
         action="Load batches in worker processes while the previous ones train. Start with "
-        f"{workers} workers and double as long as the step gets shorter, up to the CPU cores that the process may use."
+        f"{workers} worker{'' if workers == 1 else 's'}."
+        + (
+            f" {arithmetic}"
+            if arithmetic
+            else " Double as long as the step gets shorter, up to the CPU cores that the process may use."
+        )
         + (f" {cause.action}" if cause else ""),
         snippet=SNIPPET.format(workers=workers),
         confidence="high" if recorded else "medium",

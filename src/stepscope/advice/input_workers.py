@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.advice.base import Rule, severity
 from stepscope.advice.input_cause import cause_of, evidence_of
+from stepscope.advice.input_plan import arithmetic_of, evidence_of_plan
 from stepscope.schema.report import Evidence, Finding
 from stepscope.units import ns_to_ms
 
@@ -43,7 +44,7 @@ SNIPPET = """\
 loader = DataLoader(
     dataset,
     batch_size=...,
-    num_workers=8,            # more than now, not more than the CPU cores this process may use
+    num_workers={workers},            # not more than the CPU cores this process may use
     prefetch_factor=4,
     persistent_workers=True,
     pin_memory=True,
@@ -73,14 +74,15 @@ def find(context: Context) -> Finding | None:
             ),
             Evidence(name="longest wait", value=ns_to_ms(loader.longest_ns), unit="ms"),
             Evidence(name="waits in the file", value=loader.count, unit="count"),
+            *evidence_of_plan(context.gains.plan),
             *evidence_of(context.loader),
         ),
-        action=cause.action
+        action=" ".join(part for part in (arithmetic_of(context.gains.plan), cause.action) if part)
         if cause
         else "Make batches faster than training takes them: more workers while CPU cores are free, then cheaper "
         "decoding and transforms or transforms on the GPU. If the workers' CPUs are not busy, they wait for "
         "storage: copy the data to a local disk first.",
-        snippet=SNIPPET,
+        snippet=SNIPPET.format(workers=context.gains.workers_needed or 8),
         confidence="high" if recorded else "medium",
         share_frac=share,
     )

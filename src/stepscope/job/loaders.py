@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from stepscope.predict import Setting
+from stepscope.predict import CleanSteps, Setting
 from stepscope.schema.loader import (
     BatchTimes,
     FunctionRow,
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
         LoaderRecords,
         LoaderUse,
     )
-    from stepscope.schema.run_folder import RankFolder
+    from stepscope.schema.run_folder import RankFolder, StepRow
 
 MOST_FUNCTIONS, MOST_PLACES = 10, 10
 """So many rows of each kind are kept."""
+
+MOST_CLEAN = 1024
+"""So many steps without the profiler tell how long one takes in the mean."""
 
 MOST_WORK = 512
 """So many batches are enough for the model of the input pipeline."""
@@ -56,22 +59,55 @@ def setting_of(folder: RankFolder) -> Setting:
     recording = folder.recording
     if recording is None:
         return Setting()
-    setting = Setting(clean_step_ns=recording.clean_step_ns, cores=recording.cores)
+    setting = Setting(
+        clean_step_ns=recording.clean_step_ns,
+        clean=_clean(folder.steps),
+        cores=recording.cores,
+        threads=recording.threads,
+    )
     feeding = [use for use in recording.loaders if use.role == "training"]
     # With several loaders it is not known which batch of which a step takes.
     if len(feeding) != 1:
         return setting
-    rows = [row for row in load_records(folder.path).batches if row.loader == feeding[0].number]
+    use = feeding[0]
+    rows = [row for row in load_records(folder.path).batches if row.loader == use.number]
     single = [row for row in rows if row.count == 1][-MOST_WORK:]
     if not single:
         return setting
-    work = [_making_ns(row) + row.send_ns for row in single]
+    # Time without a core is not work: how much of it there is depends on how many want the cores.
+    making = sum(_making_ns(row) for row in single)
+    queued = sum(max(row.queued_ns, 0) for row in single)
+    work = [_making_ns(row) + row.send_ns - max(row.queued_ns, 0) for row in single]
     computing = sum(row.items_cpu_ns + row.collate_cpu_ns + row.send_cpu_ns for row in single)
     return replace(
         setting,
-        work_ns=tuple(work),
-        cpu_frac=min(1.0, computing / sum(work)) if sum(work) else None,
+        work_ns=tuple(max(ns, 1) for ns in work),
+        cpu_frac=min(1.0, computing / sum(work)) if sum(work) > 0 else None,
+        queued_frac=queued / making if making and single[0].queued_ns >= 0 else None,
+        workers=use.workers,
+        epoch_batches=_epoch_batches(use),
+        per_step=use.batches / recording.steps_seen if recording.steps_seen else None,
     )
+
+
+def _clean(steps: Sequence[StepRow]) -> CleanSteps | None:
+    """Single steps that ran without a profiler."""
+    kept = [row for row in steps if row.kind in ("clean", "later") and row.count == 1][:MOST_CLEAN]
+    if not kept:
+        return None
+    return CleanSteps(
+        lengths_ns=tuple(row.duration_ns for row in kept),
+        waits_ns=tuple(row.loader_wait_ns for row in kept),
+    )
+
+
+def _epoch_batches(use: LoaderUse) -> int | None:
+    """Batches of an epoch, where more than one was begun; the last one may not have ended."""
+    if use.epochs < 2:
+        return None
+    least, most = use.batches / use.epochs, use.batches / (use.epochs - 1)
+    wanted = use.items / use.batch_size if use.items and use.batch_size else most
+    return max(round(min(max(wanted, least), most)), 1)
 
 
 def _report(

@@ -5,7 +5,17 @@ first; when that does not give the measured steps back, nothing is predicted.
 """
 
 from stepscope.predict.gains import Gains, KernelGain, WorkersGain, gains
-from stepscope.predict.source import Setting
+from stepscope.predict.pipeline import Plan
+from stepscope.predict.source import CleanSteps, Setting
 from stepscope.predict.together import shortest_calls
 
-__all__ = ["Gains", "KernelGain", "Setting", "WorkersGain", "gains", "shortest_calls"]
+__all__ = [
+    "CleanSteps",
+    "Gains",
+    "KernelGain",
+    "Plan",
+    "Setting",
+    "WorkersGain",
+    "gains",
+    "shortest_calls",
+]

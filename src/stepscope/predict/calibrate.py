@@ -5,47 +5,90 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from stepscope.predict.change import slower_host
+from stepscope.predict.graph import INPUT
 from stepscope.predict.period import step_ns
 from stepscope.predict.simulate import simulate
 
 if TYPE_CHECKING:
     from stepscope.predict.replay import Replay
+    from stepscope.predict.source import CleanSteps, Setting
 
 LEAST_FRAC = 0.02
 """A smaller difference between profiled and clean steps is within their spread."""
 
-LOWEST_FACTOR = 0.25
-"""The profiler is not taken to slow the host more than four times."""
+LOWEST_FACTOR, HIGHEST_FACTOR = 0.25, 4.0
+"""The profiler is not taken to slow the host more than four times, nor the few steps in its window to be faster
+than the many outside by more."""
+
+LEAST_WAIT = 0.05
+"""With less waiting for batches than this share of the steps, their median is the better figure."""
 
 ROUNDS = 12
 """Halvings of the interval, which leave the factor known to a fifth of a thousandth."""
 
 
-def calibrated(base: Replay, clean_step_ns: float | None) -> Replay:
-    """The replay with the host as fast as it must be without the profiler.
+def calibrated(base: Replay, setting: Setting) -> Replay:
+    """The replay with waits and host as they were without the profiler.
 
     The profiler costs the host time at every operator and call, while device work takes as long as ever
     and waiting is not work. So the host's own time is scaled until the replayed step is as long as the
     steps that ran without a profiler. When no factor explains the difference, the replay stays as it was.
 
+    Where steps wait for their batches, a window of a few steps sees few of the bunches in which batches
+    arrive. Then the waits are scaled to their mean over the many steps without a profiler, and the step
+    is their mean too.
+
     Args:
         base: The unchanged replay.
-        clean_step_ns: Median step without a profiler; ``None`` when not measured.
+        setting: What the recorder measured.
     """
-    if clean_step_ns is None:
+    clean = setting.clean
+    if clean is not None and waits_count(clean) and base.graph.are_steps:
+        # Where a device sets the pace, a slower host explains nothing.
+        highest = 1.0 if len(base.graph.launch) else HIGHEST_FACTOR
+        return _host_scaled(_waits_scaled(base, clean.wait_ns), clean.mean_ns, highest)
+    if setting.clean_step_ns is None:
         return base
+    return _host_scaled(base, setting.clean_step_ns, 1.0)
+
+
+def waits_count(clean: CleanSteps) -> bool:
+    """Whether waiting for batches is enough of the steps to be what makes them uneven."""
+    return clean.wait_ns >= LEAST_WAIT * clean.mean_ns
+
+
+def _waits_scaled(base: Replay, wait_ns: float) -> Replay:
+    """The replay in which a steady step waits for its batch so long in the mean."""
+    graph = base.graph
+    steady = np.flatnonzero(graph.is_steady)
+    inside = np.isin(graph.step_of_anchor, steady)
+    now = float(graph.gaps[inside, INPUT].sum()) / max(len(steady), 1)
+    gaps = graph.gaps.copy()
+    if now > 0:
+        gaps[:, INPUT] = np.rint(gaps[:, INPUT] * (wait_ns / now)).astype(np.int64)
+    else:
+        # None of the few steps had to wait: their beginnings take the mean.
+        gaps[np.minimum(graph.starts[steady] + 1, len(gaps) - 1), INPUT] += round(wait_ns)
+    changed = replace(graph, gaps=gaps)
+    return replace(base, graph=changed, times=simulate(changed))
+
+
+def _host_scaled(base: Replay, clean_ns: float, highest: float) -> Replay:
+    """The replay with the host scaled by a factor up to the highest, so that a step lasts so long."""
     now = step_ns(base.graph, base.times)
-    low, high = LOWEST_FACTOR, 1.0
-    if now <= clean_step_ns * (1 + LEAST_FRAC):
+    low, high = LOWEST_FACTOR, highest
+    if abs(now / clean_ns - 1) <= LEAST_FRAC or (now < clean_ns and highest <= 1):
         return base
-    if _with_factor(base, low)[1] > clean_step_ns:
+    if _with_factor(base, low)[1] > clean_ns or _with_factor(base, high)[1] < clean_ns * (
+        1 - LEAST_FRAC
+    ):
         return base
     for _ in range(ROUNDS):
         middle = (low + high) / 2
-        low, high = (
-            (low, middle) if _with_factor(base, middle)[1] > clean_step_ns else (middle, high)
-        )
+        low, high = (low, middle) if _with_factor(base, middle)[1] > clean_ns else (middle, high)
     return _with_factor(base, low)[0]
 
 

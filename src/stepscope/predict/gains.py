@@ -10,12 +10,12 @@ import polars as pl
 
 from stepscope.predict import change, matrix
 from stepscope.predict.buckets import in_buckets
-from stepscope.predict.calibrate import calibrated
+from stepscope.predict.calibrate import calibrated, waits_count
 from stepscope.predict.critical import CriticalPath, critical_path
 from stepscope.predict.excerpt import excerpt
 from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, COMPUTE, INPUT, PAUSE, REST, TO_DEVICE
 from stepscope.predict.link import copies_at_link_speed
-from stepscope.predict.pipeline import Pipeline
+from stepscope.predict.pipeline import Pipeline, Plan
 from stepscope.predict.replay import replay
 from stepscope.predict.source import Setting, source_of
 from stepscope.predict.together import arriving_together
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 WORKERS = (1, 2, 4, 8)
-"""Numbers of loader workers in the table."""
+"""Numbers of loader workers in the table, beside the best one and twice as many."""
 
 TOP_KERNELS = 5
 """So many kernels, the longest in total, are each replayed twice as fast."""
@@ -77,7 +77,7 @@ class Gains:
         path: The critical path of the steady steps; ``None`` when withheld.
         input: The next batch is always there.
         workers: By number of loader workers, when the time to make a batch is known.
-        workers_needed: The fewest workers that keep ahead of training; ``None`` like ``workers``.
+        plan: How many workers are best, and why; ``None`` where that is not known.
         sync: No call waits for the device, copies to it apart.
         copy: Copies to the device come from pinned memory (low end) and also overlap (high end).
         overlap: Copies to the device overlap, at their speed.
@@ -97,7 +97,7 @@ class Gains:
     path: CriticalPath | None = None
     input: Gain | None = None
     workers: tuple[WorkersGain, ...] = ()
-    workers_needed: int | None = None
+    plan: Plan | None = None
     sync: Gain | None = None
     copy: Gain | None = None
     overlap: Gain | None = None
@@ -108,6 +108,11 @@ class Gains:
     together: Gain | None = None
     tensor_cores: Gain | None = None
     kernels: tuple[KernelGain, ...] = ()
+
+    @property
+    def workers_needed(self) -> int | None:
+        """How many workers are best."""
+        return None if self.plan is None else self.plan.workers
 
 
 def gains(
@@ -141,17 +146,18 @@ def gains(
             error_frac=error,
             withheld="replaying the recorded steps without any change does not give their length back",
         )
-    base = calibrated(base, setting.clean_step_ns)
+    base = calibrated(base, setting)
     graph = base.graph
     source = source_of(trace, graph, setting)
-    line = Pipeline(base, source) if source is not None else None
+    line = Pipeline(base, source, _spread(setting)) if source is not None else None
+    plan = line.plan() if line else None
     return Gains(
         error_frac=error,
         withheld="",
         path=critical_path(graph, base.times),
-        input=_input(base, line),
-        workers=_workers(base, line) if line else (),
-        workers_needed=line.workers_needed() if line else None,
+        input=_input(base, line, plan),
+        workers=_workers(base, line, plan.workers) if line and plan else (),
+        plan=plan,
         sync=_sync(base),
         copy=_copy(trace, base),
         overlap=_of(base, change.copies_overlapped(graph)) if _has_copies(graph) else None,
@@ -173,19 +179,25 @@ def _of(base: Replay, *graphs: Graph, basis: str = "replay") -> Gain | None:
     return gain(base, [outcome(base, graph) for graph in graphs], basis)
 
 
-def _input(base: Replay, line: Pipeline | None) -> Gain | None:
+def _spread(setting: Setting) -> float | None:
+    """Uncertainty of the mean step of a recorded run; ``None`` where the replayed steps must tell."""
+    clean = setting.clean
+    return clean.error_frac if clean is not None and waits_count(clean) else None
+
+
+def _input(base: Replay, line: Pipeline | None, plan: Plan | None) -> Gain | None:
     """With enough workers where the pipeline is known, else with a batch that is always there."""
     if not base.graph.gaps[:, INPUT].any():
         return None
-    if line is not None:
-        row = line.row(line.workers_needed())
+    if line is not None and plan is not None:
+        row = line.row(plan.workers)
         return gain(base, [row.best, row.worst], "pipeline-model")
     free = change.without_input(base.graph)
     return _of(base, free)
 
 
-def _workers(base: Replay, line: Pipeline) -> tuple[WorkersGain, ...]:
-    rows = [line.row(workers) for workers in WORKERS]
+def _workers(base: Replay, line: Pipeline, best: int) -> tuple[WorkersGain, ...]:
+    rows = [line.row(workers) for workers in sorted({*WORKERS, best, 2 * best})]
     made = [(row.workers, gain(base, [row.best, row.worst], "pipeline-model")) for row in rows]
     return tuple(WorkersGain(workers, one) for workers, one in made if one is not None)
 

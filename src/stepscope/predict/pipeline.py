@@ -7,12 +7,14 @@ That is why four workers do not gain what the loader wait promises.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stepscope.predict import change
+from stepscope.predict.period import step_ns
 from stepscope.predict.whatif import Outcome, outcome
 
 if TYPE_CHECKING:
@@ -38,6 +40,28 @@ LEAST_COMPUTING = 0.05
 BATCHES = 256
 """Batches that the model plays through; the first half is start-up."""
 
+MOST_EPOCH = 512
+"""In longer epochs their beginning weighs less than anything else that is not known."""
+
+START_NS, START_EACH_NS = 40_000_000, 15_000_000
+"""Ending and starting workers that do not live on between epochs: by fork, tens of milliseconds and more for each
+worker were seen."""
+
+MOST_OFF = 1.5
+"""A model that is off by more for the workers which the run has is not set right by a factor."""
+
+MOST_WORKERS = 64
+"""More workers than that are never recommended."""
+
+NEAR = 1.03
+"""More workers that make the step shorter by less than this are not worth their memory."""
+
+RESERVE = 1.25
+"""Workers are to keep ahead of training with a quarter in reserve."""
+
+LEAST_QUEUED = 0.05
+"""Less time without a core than this is the usual coming and going on a machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -47,13 +71,42 @@ class Row:
         workers: Number of loader workers.
         prefetch: Batches that each prepares ahead.
         best: Step time when workers cost training nothing.
-        worst: Step time when they share its cores and every batch is handed over.
+        worst: Step time when they share its cores, every batch is handed over, and workers start anew with
+            each epoch.
     """
 
     workers: int
     prefetch: int
     best: Outcome
     worst: Outcome
+
+    @property
+    def middle_ns(self) -> float:
+        """The step time between the two."""
+        return math.sqrt(self.best.step_ns * self.worst.step_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The arithmetic behind a number of workers; times are those of one step.
+
+    Attributes:
+        workers: The number.
+        making_ns: Time that one process takes to make what a step takes.
+        training_ns: Time of a step that never waits for it.
+        keep_up: Workers that would keep ahead of training if there were cores for all.
+        cores: Cores that workers and training share; ``None`` when not known.
+        computing_frac: Share of the making that needs a core; ``None`` when not known.
+        cores_ns: The shortest step that the cores allow; ``None`` like ``cores``.
+    """
+
+    workers: int
+    making_ns: float
+    training_ns: float
+    keep_up: int
+    cores: int | None
+    computing_frac: float | None
+    cores_ns: float | None
 
 
 class Pipeline:
@@ -62,43 +115,102 @@ class Pipeline:
     Args:
         base: The run, replayed unchanged.
         source: How its batches are made.
+        spread_frac: Uncertainty of the mean step, where the recorder timed many steps; else the replay tells.
     """
 
-    def __init__(self, base: Replay, source: Source) -> None:
+    def __init__(self, base: Replay, source: Source, spread_frac: float | None = None) -> None:
         self._base, self._source = base, source
-        self._free = outcome(base, change.without_input(base.graph))
+        free = outcome(base, change.without_input(base.graph))
+        self._free = free if spread_frac is None else Outcome(free.step_ns, spread_frac)
         self._loaded = self._with_load()
 
     def row(self, workers: int, prefetch: int = PREFETCH) -> Row:
-        """The step time for so many workers, which must be at least 1."""
-        work = np.array(self._source.work_ns, dtype=np.float64) * self._source.per_step
-        best = pace(work, self._free.step_ns, workers, prefetch)
-        slowed = work * self._slowdown(workers)
-        worst = pace(slowed, self._loaded.step_ns, workers, prefetch)
-        return Row(
-            workers,
-            prefetch,
-            Outcome(best, self._free.spread_frac),
-            Outcome(max(worst, self._cpu_bound_ns()), self._loaded.spread_frac),
-        )
+        """The mean step time for so many workers, which must be at least 1.
 
-    def workers_needed(self) -> int:
-        """The fewest workers that keep ahead of training, with a quarter in reserve.
-
-        The arithmetic: a batch takes one worker ``work``, training takes one every ``step``, so that
-        ``work / step`` workers just keep up. Never more than keep the cores busy that training leaves,
-        all but one: a worker that waits for storage needs no core meanwhile.
+        Where the run has workers, what the model gives for their number is held against the measured step,
+        and all of it scaled to agree.
         """
-        wanted = int(np.ceil(1.25 * self._source.mean_ns / max(self._free.step_ns, 1.0)))
-        if self._source.cores is None:
-            return max(wanted, 1)
-        ceiling = int((self._source.cores - 1) / max(self._computing, LEAST_COMPUTING))
-        return max(1, min(wanted, ceiling))
+        made = self._row(workers, prefetch, self._others)
+        have = self._source.workers
+        if not have:
+            return made
+        now = step_ns(self._base.graph, self._base.times)
+        off = now / max(self._row(have, prefetch, self._others).middle_ns, 1.0)
+        if not 1 / MOST_OFF <= off <= MOST_OFF:
+            return made
+        best = max(made.best.step_ns * off, min(self._free.step_ns, now))
+        worst = max(made.worst.step_ns * off, best)
+        spread = self._free.spread_frac
+        return Row(workers, prefetch, Outcome(best, spread), Outcome(worst, spread))
+
+    def _row(self, workers: int, prefetch: int, others: float) -> Row:
+        """What the model gives beside so many threads of other programs."""
+        source, free, loaded = self._source, self._free.step_ns, self._loaded.step_ns
+        work = np.array(source.work_ns, dtype=np.float64) * source.per_step
+        epoch = source.epoch_batches
+        start = START_NS + START_EACH_NS * workers
+        best = pace(work, free, workers, prefetch, epoch)
+        best = max(best, self._computing_ns(free, 1.0) / self._share(workers, 1.0, others))
+        slowed = work * self._slowdown(workers, others)
+        worst = pace(slowed, loaded, workers, prefetch, epoch, start)
+        share = self._share(workers, self._threads, others)
+        if others and not source.workers:
+            # A group of processes may get no more than one process got before.
+            share = min(share, 1 - source.queued_frac)
+        worst = max(worst, best, self._computing_ns(loaded, self._threads) / share)
+        spread = self._free.spread_frac
+        return Row(workers, prefetch, Outcome(best, spread), Outcome(worst, spread))
+
+    def plan(self) -> Plan:
+        """The fewest workers that make the step about as short as any number would.
+
+        A batch takes one worker ``making``, training takes one every ``training``, so that their ratio just
+        keeps up; a quarter is held in reserve. Where the cores are known, the model tells when more workers
+        only take turns on them: a worker that waits for storage needs no core meanwhile.
+        """
+        source, free = self._source, max(self._free.step_ns, 1.0)
+        wanted = max(math.ceil(RESERVE * source.mean_ns / free), 1)
+        best = min(wanted, MOST_WORKERS)
+        if source.cores is not None:
+            # Against other programs more workers always win a larger share, which is no reason to want them.
+            rows = [self._row(workers, PREFETCH, 0.0) for workers in range(1, best + 1)]
+            shortest = min(row.middle_ns for row in rows)
+            best = next(row.workers for row in rows if row.middle_ns <= NEAR * shortest)
+        return Plan(
+            workers=best,
+            making_ns=source.mean_ns,
+            training_ns=free,
+            keep_up=wanted,
+            cores=source.cores,
+            computing_frac=source.cpu_frac,
+            cores_ns=None if source.cores is None else self._computing_ns(free, 1.0),
+        )
 
     @property
     def _computing(self) -> float:
         """Share of the time of making a batch that needs a core; all of it where that is not known."""
         return 1.0 if self._source.cpu_frac is None else self._source.cpu_frac
+
+    @property
+    def _threads(self) -> float:
+        """Cores that training may take at a time: one for a GPU's host, else its operators' threads."""
+        source = self._source
+        if len(self._base.graph.launch) or source.cores is None:
+            return 1.0
+        return float(min(source.threads or source.cores, source.cores))
+
+    @property
+    def _others(self) -> float:
+        """Threads of other programs that want the cores, from how long making batches had none.
+
+        A scheduler gives each of ``n`` threads an equal share of the cores.
+        """
+        source = self._source
+        if source.cores is None or source.queued_frac < LEAST_QUEUED:
+            return 0.0
+        wanted = source.cores / (1 - min(source.queued_frac, 0.95))
+        own = 1.0 if not source.workers else source.workers * self._computing + 1.0
+        return max(wanted - own, 0.0)
 
     def _with_load(self) -> Outcome:
         """Training beside busy workers: slower while they work, and each batch is handed over."""
@@ -110,45 +222,66 @@ class Pipeline:
         handover = HANDOVER_NS_PER_BYTE * self._source.batch_bytes * self._source.per_step
         return Outcome(once.step_ns + handover, once.spread_frac)
 
-    def _slowdown(self, workers: int) -> float:
-        """How much longer a batch takes a worker when all of them want a core."""
+    def _slowdown(self, workers: int, others: float) -> float:
+        """How much longer a batch takes a worker when all of them and other programs want a core."""
         cores = self._source.cores
         if cores is None:
             return SHARED_CORE
-        return max(1.0, (workers * self._computing + 1) / cores)
+        return max(1.0, (workers * self._computing + others) / cores)
 
-    def _cpu_bound_ns(self) -> float:
-        """Step time when the cores are the limit; 0 when they are not known."""
+    def _computing_ns(self, training_ns: float, threads: float) -> float:
+        """Mean step time when the cores are the limit and all ours; 0 when they are not known.
+
+        Args:
+            training_ns: Time of a step that never waits.
+            threads: Cores that training takes meanwhile.
+        """
         source = self._source
         if source.cores is None:
             return 0.0
-        computing = source.mean_ns * self._computing
-        # With the model on the CPU, training may already use every core.
-        training = self._free.step_ns * (1 if len(self._base.graph.launch) else source.cores)
-        return (computing + training) / source.cores
+        return (source.mean_ns * self._computing + training_ns * threads) / source.cores
+
+    def _share(self, workers: int, threads: float, others: float) -> float:
+        """Share of the cores that so many workers and training get beside threads of other programs."""
+        own = workers * self._computing + threads
+        return own / (own + others)
 
 
-def pace(work: Floats, step: float, workers: int, prefetch: int) -> float:
+def pace(
+    work: Floats,
+    step: float,
+    workers: int,
+    prefetch: int,
+    epoch: int | None = None,
+    start: float = 0.0,
+) -> float:
     """Mean time between batches that training takes, in the long run.
 
     Worker ``k`` makes the batches ``k, k + workers, ...`` one after another, at most ``prefetch`` ahead
-    of training, and training takes them in order: PyTorch's multiprocessing DataLoader.
+    of training, and training takes them in order: PyTorch's multiprocessing DataLoader. At the beginning
+    of an epoch nothing is made ahead.
 
     Args:
         work: Time of making each batch, repeated as often as needed.
         step: Time that training takes for one.
         workers: At least 1.
         prefetch: At least 1.
+        epoch: Batches of an epoch; ``None`` for one without an end.
+        start: Time from the beginning of an epoch until workers begin.
     """
-    made = np.resize(work, BATCHES).tolist()
-    ready, taken = [0.0] * BATCHES, [0.0] * BATCHES
+    if epoch is not None and epoch > MOST_EPOCH:
+        epoch = None
+    half = BATCHES // 2 if epoch is None else max(BATCHES // 2 // epoch, 1) * epoch
+    made = np.resize(work, 2 * half).tolist()
+    ready, taken = [0.0] * len(made), [0.0] * len(made)
     ahead = workers * prefetch
-    free = 0.0
+    free = begun = 0.0
     for number, needed in enumerate(made):
+        if epoch is not None and number % epoch == 0:
+            begun = free + start
         since = ready[number - workers] if number >= workers else 0.0
         asked = taken[number - ahead] if number >= ahead else 0.0
-        ready[number] = max(since, asked) + needed
+        ready[number] = max(since, asked, begun) + needed
         taken[number] = max(free, ready[number])
         free = taken[number] + step
-    half = BATCHES // 2
     return (taken[-1] - taken[half - 1]) / half

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
+GROUP = 4
+"""So many neighbouring steps count as one when the spread of the mean is asked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """What a recorder knows and a foreign trace does not; ``None`` where it is not known.
@@ -26,14 +30,63 @@ class Setting:
     Attributes:
         work_ns: Time that making each batch took one process, in order.
         cpu_frac: Share of that time in which it computed rather than waited for storage.
+        queued_frac: Share of the time of making batches, spent besides ``work_ns``, in which the process
+            could have worked but had no core.
         cores: Cores that workers and training share.
+        threads: Threads of an operator on the CPU.
+        workers: Loader workers that the run has.
+        epoch_batches: Batches of an epoch.
+        per_step: Batches that a step takes in the mean.
         clean_step_ns: Median step without a profiler.
+        clean: Steps without a profiler, one after another, and how long each waited for its batch.
     """
 
     work_ns: tuple[int, ...] | None = None
     cpu_frac: float | None = None
+    queued_frac: float | None = None
     cores: int | None = None
+    threads: int | None = None
+    workers: int | None = None
+    epoch_batches: int | None = None
+    per_step: float | None = None
     clean_step_ns: float | None = None
+    clean: CleanSteps | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanSteps:
+    """Steps that ran without a profiler: what a run really gets done in its time.
+
+    Batches of several workers arrive in bunches, so that the median step says little: one in two or more is
+    fast because its batch was there, and the next waits for both. What counts is the mean.
+
+    Attributes:
+        lengths_ns: Length of each, in order; not empty.
+        waits_ns: How long each waited for its batch, shape as ``lengths_ns``.
+    """
+
+    lengths_ns: tuple[int, ...]
+    waits_ns: tuple[int, ...]
+
+    @property
+    def mean_ns(self) -> float:
+        """Mean step."""
+        return float(np.mean(self.lengths_ns))
+
+    @property
+    def wait_ns(self) -> float:
+        """Mean wait."""
+        return float(np.mean(self.waits_ns))
+
+    @property
+    def error_frac(self) -> float:
+        """Standard error of the mean step, relative, from groups of neighbours, which share a bunch."""
+        lengths = np.array(self.lengths_ns, dtype=np.float64)
+        groups = len(lengths) // GROUP
+        if groups < 3:
+            return 0.0
+        means = lengths[: groups * GROUP].reshape(groups, GROUP).mean(axis=1)
+        return float(means.std(ddof=1) / np.sqrt(groups) / means.mean())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +97,22 @@ class Source:
         work_ns: Time that making each batch takes one process, in order.
         per_step: Batches that a step takes.
         cpu_frac: Share of that time in which it computes rather than waits for storage; ``None`` when unknown.
+        queued_frac: Share of the time of making batches without a core, which ``work_ns`` leaves out.
         cores: Cores that workers and training share; ``None`` when unknown.
+        threads: Threads of an operator on the CPU; ``None`` when unknown.
+        workers: Workers that the run has; 0 when batches are made in the training process.
+        epoch_batches: Batches of an epoch; ``None`` when unknown or too many to matter.
         batch_bytes: Size of a batch; 0 when unknown.
     """
 
     work_ns: tuple[int, ...]
     per_step: float = 1.0
     cpu_frac: float | None = None
+    queued_frac: float = 0.0
     cores: int | None = None
+    threads: int | None = None
+    workers: int = 0
+    epoch_batches: int | None = None
     batch_bytes: int = 0
 
     @property
@@ -78,12 +139,17 @@ def source_of(trace: Trace, graph: Graph, setting: Setting) -> Source | None:
         if not told.str.contains(SINGLE_PROCESS, literal=True).all():
             return None
         work = tuple((waits[:, 1] - waits[:, 0]).tolist())
-    per_step = len(waits) / len(steady)
+    # In a trace, the wait at whose end an epoch is over looks like one for a batch.
+    per_step = setting.per_step or len(waits) / len(steady)
     return Source(
         work_ns=work,
         per_step=per_step,
         cpu_frac=setting.cpu_frac,
+        queued_frac=setting.queued_frac or 0.0,
         cores=setting.cores,
+        threads=setting.threads,
+        workers=setting.workers or 0,
+        epoch_batches=setting.epoch_batches,
         batch_bytes=int(_bytes_to_device(trace, graph) / per_step),
     )
 

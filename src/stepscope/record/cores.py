@@ -1,9 +1,10 @@
-"""How many cores this process may use at a time."""
+"""How many cores this process may use at a time, and how many threads it runs on them."""
 
 from __future__ import annotations
 
 import math
 import os
+import sys
 from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
@@ -20,6 +21,12 @@ def usable_cores(own: Path = Path("/proc/self/cgroup"), root: Path = CGROUPS) ->
         known = [os.cpu_count() or 0]
     known += _limits(own, root)
     return min((count for count in known if count > 0), default=None)
+
+
+def operator_threads() -> int | None:
+    """Threads that PyTorch gives an operator on the CPU; ``None`` before it is imported."""
+    ask = getattr(sys.modules.get("torch"), "get_num_threads", None)
+    return None if ask is None else int(ask())
 
 
 def _limits(own: Path, root: Path) -> list[int]:

@@ -9,7 +9,7 @@ from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING
 
 from stepscope.record.account import RunAccount
-from stepscope.record.cores import usable_cores
+from stepscope.record.cores import operator_threads, usable_cores
 from stepscope.record.driver import PATIENT_BATCHES, WindowDriver
 from stepscope.record.hooks.importing import ImportHook
 from stepscope.record.hooks.loader import LoaderHook, buffered_batches, loader_key
@@ -383,6 +383,7 @@ class Recorder:
             complete=self._is_complete,
             notices=self.notices.all(),
             cores=usable_cores(),
+            threads=operator_threads(),
             loaders=self.loaders.uses(),
             run_time=self._run_time or self.account.time(perf_counter_ns()),
         )

@@ -131,6 +131,7 @@ class RankRecording:
         complete: Whether the recorder could finish.
         notices: What a reader must know.
         cores: Cores that the process may use at a time; ``None`` when not known.
+        threads: Threads of an operator on the CPU (``torch.get_num_threads()``); ``None`` when not known.
         loaders: The DataLoaders that were read, in order of first use.
         run_time: Where the wall time of the whole run goes; until now, while it runs.
     """
@@ -152,6 +153,7 @@ class RankRecording:
     complete: bool
     notices: tuple[Notice, ...] = ()
     cores: int | None = None
+    threads: int | None = None
     loaders: tuple[LoaderUse, ...] = ()
     run_time: RunTime | None = None
 
@@ -386,7 +388,6 @@ _Document = TypeVar("_Document", Manifest, RankRecording)
 
 
 def _decode(path: Path, kind: type[_Document]) -> _Document:
-    # msgspec is only needed by readers; the recorder must not import it into the training process.
     import msgspec  # noqa: PLC0415
 
     try:
