@@ -9,7 +9,7 @@ PYTEST ?=
 NOTEBOOKS ?= cache
 export TORCH
 
-.PHONY: help demo test quick check format docs dist test-pythons fuzz bench clinic clean
+.PHONY: help demo test quick check format docs dist test-pythons fuzz fuzz-guided bench clinic clean
 
 help:
 	@echo "make demo          train a small model through a slow loader and diagnose it"
@@ -22,6 +22,7 @@ help:
 	@echo "make test-pythons  the tests without torch under every Python 3.10 to 3.13 found"
 	@echo "make clinic        planted bottlenecks: named, predicted, measured (minutes)"
 	@echo "make fuzz          100,000 damaged traces (FUZZ='--seconds 60' for less)"
+	@echo "make fuzz-guided   damage led by coverage, with atheris (SECONDS=60 for less than ten minutes)"
 	@echo "make bench         speed and memory beside other tools (BENCH=small|full)"
 	@echo "make clean         remove what these targets made, the environments too"
 
@@ -69,6 +70,10 @@ clinic: $(READY)
 
 fuzz: $(READY)
 	nice $(BIN)/python -m fuzz $(FUZZ)
+
+fuzz-guided: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=3'
+	nice $(BIN)/python -m fuzz.guided $(SECONDS)
 
 bench: $(READY)
 	benchmarks/run $(BENCH)

@@ -15,12 +15,19 @@ from typing import TYPE_CHECKING
 from fuzz.invariants import check_file
 from fuzz.mutations import mutated
 from fuzz.seeds import seeds
+from fuzz.whole import check_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HANGS_AFTER_S = 60
 """No input of these sizes takes a second; a loaded machine needs room."""
+
+WHOLE_EVERY = 5
+"""Of so many inputs one goes all the way to the report."""
+
+HTML_EVERY = 100
+"""Of so many inputs one becomes a page too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,8 @@ def run(numbers: Iterable[int], seed: int, folder: Path, seconds: float = 0) -> 
         try:
             with _time_limit():
                 result = check_file(str(path), with_python=number % 3 == 0)
+                if result == "read" and number % WHOLE_EVERY == 0:
+                    check_report(str(path), html=number % HTML_EVERY == 0)
         except Exception:  # noqa: BLE001  (whatever it is, it is what the fuzzer looks for)
             outcome.failures.append(Failure(number, traceback.format_exc(limit=-3), data))
             continue

@@ -36,10 +36,10 @@ def check_file(path: str, *, with_python: bool) -> str:
     try:
         traces = load([path], with_python=with_python)
     except StepscopeError as error:
-        _hold(error.exit_status == 2, f"exit status {error.exit_status}")
-        _hold("\n" not in str(error), "an error of more than one line")
+        hold(error.exit_status == 2, f"exit status {error.exit_status}")
+        hold("\n" not in str(error), "an error of more than one line")
         return "refused"
-    _hold(len(traces) > 0, "no rank")
+    hold(len(traces) > 0, "no rank")
     for trace in traces:
         check_trace(trace)
         run_all(trace)
@@ -56,67 +56,68 @@ def check_trace(trace: Trace) -> None:
     _check_partition(trace)
 
 
-def _hold(condition: object, what: str) -> None:
+def hold(condition: object, what: str) -> None:
+    """Raises :class:`BrokenInvariantError` unless the condition is true."""
     if not condition:
         raise BrokenInvariantError(what)
 
 
 def _check_form(frame: pl.DataFrame, table: Table) -> None:
-    _hold(frame.columns == [c.name for c in table.columns], f"columns of {table.name}")
+    hold(frame.columns == [c.name for c in table.columns], f"columns of {table.name}")
     for column in table.columns:
-        _hold(
+        hold(
             frame.schema[column.name] == DTYPES[column.dtype], f"type of {table.name}.{column.name}"
         )
         if not column.nullable:
-            _hold(not frame[column.name].null_count(), f"null in {table.name}.{column.name}")
+            hold(not frame[column.name].null_count(), f"null in {table.name}.{column.name}")
 
 
 def _check_host(host: pl.DataFrame) -> None:
     start, end = host["start_ns"].to_numpy(), host["end_ns"].to_numpy()
     own, depth = host["self_ns"].to_numpy(), host["depth"].to_numpy()
-    _hold((end >= start).all(), "a host event of negative length")
-    _hold((np.diff(start) >= 0).all(), "host events out of order")
-    _hold(((own >= 0) & (own <= end - start)).all(), "self time outside the event")
+    hold((end >= start).all(), "a host event of negative length")
+    hold((np.diff(start) >= 0).all(), "host events out of order")
+    hold(((own >= 0) & (own <= end - start)).all(), "self time outside the event")
     parent = host["parent"].fill_null(-1).to_numpy()
     inside = parent >= 0
     rows = np.arange(len(host))
-    _hold((parent < rows).all(), "a parent behind its child")
-    _hold((depth[~inside] == 0).all(), "a root with a depth")
-    _hold(
+    hold((parent < rows).all(), "a parent behind its child")
+    hold((depth[~inside] == 0).all(), "a root with a depth")
+    hold(
         (depth[inside] == depth[parent[inside]] + 1).all(),
         "a depth that is not the parent's and one",
     )
-    _hold((start[parent[inside]] <= start[inside]).all(), "a parent that starts later")
+    hold((start[parent[inside]] <= start[inside]).all(), "a parent that starts later")
     for name in ("pid", "tid"):
         ids = host[name].to_numpy()
-        _hold((ids[parent[inside]] == ids[inside]).all(), "a parent in another thread")
+        hold((ids[parent[inside]] == ids[inside]).all(), "a parent in another thread")
 
 
 def _check_device(trace: Trace) -> None:
     device, host = trace.device, trace.host
     start, end = device["start_ns"].to_numpy(), device["end_ns"].to_numpy()
-    _hold((end >= start).all(), "device work of negative length")
-    _hold((np.diff(start) >= 0).all(), "device work out of order")
+    hold((end >= start).all(), "device work of negative length")
+    hold((np.diff(start) >= 0).all(), "device work out of order")
     kind = host["kind"].cast(str).to_numpy()
     for name, kinds in (("launch", ("runtime", "driver")), ("operator", ("operator",))):
         rows = device[name].drop_nulls().to_numpy()
-        _hold(((rows >= 0) & (rows < len(host))).all(), f"a {name} that is no row")
-        _hold(np.isin(kind[rows], kinds).all(), f"a {name} of another kind")
+        hold(((rows >= 0) & (rows < len(host))).all(), f"a {name} that is no row")
+        hold(np.isin(kind[rows], kinds).all(), f"a {name} of another kind")
 
 
 def _check_steps(trace: Trace) -> None:
     start, end = trace.steps["start_ns"].to_numpy(), trace.steps["end_ns"].to_numpy()
-    _hold((end >= start).all(), "a step of negative length")
-    _hold((start[1:] >= end[:-1]).all(), "steps that overlap")
-    _hold(len(trace.windows) > 0, "no window")
-    _hold(all(w.end_ns >= w.start_ns for w in trace.windows), "a window of negative length")
+    hold((end >= start).all(), "a step of negative length")
+    hold((start[1:] >= end[:-1]).all(), "steps that overlap")
+    hold(len(trace.windows) > 0, "no window")
+    hold(all(w.end_ns >= w.start_ns for w in trace.windows), "a window of negative length")
 
 
 def _check_partition(trace: Trace) -> None:
     found = partition.run(trace)
-    _hold((found.ns >= 0).all(), "a negative part")
+    hold((found.ns >= 0).all(), "a negative part")
     if len(trace.steps):
         lengths = (trace.steps["end_ns"] - trace.steps["start_ns"]).to_numpy()
     else:
         lengths = np.array([w.end_ns - w.start_ns for w in trace.windows])
-    _hold((found.ns.sum(axis=1) == lengths).all(), "parts that do not sum to their step")
+    hold((found.ns.sum(axis=1) == lengths).all(), "parts that do not sum to their step")

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from tests.report import examples
@@ -39,6 +41,14 @@ def names(page, section):
     return page.locator(f"#{section} tbody tr:visible th").all_inner_texts()
 
 
+def eventually(page, holds, seconds=30):
+    """Waits until it holds: charts are drawn, and follow, some time after what asked for it."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come to hold"
+        page.wait_for_timeout(20)
+
+
 @pytest.mark.parametrize(
     ("name", "charts"),
     [
@@ -57,8 +67,7 @@ def test_every_kind_of_report_opens_with_its_charts(opened, name, charts):
     report = examples.ALL[name]()
     expect(page.locator("h1")).to_be_visible()
     assert page.locator(".finding:visible").count() == len(report.findings)
-    page.wait_for_timeout(300)
-    assert len(inked(page)) >= charts
+    eventually(page, lambda: len(inked(page)) >= charts)
     assert page.locator(".chart:visible").count() == charts
 
 
@@ -139,24 +148,25 @@ def test_the_timeline_zooms_by_button_key_and_wheel(opened):
     page.keyboard.down("Control")
     page.mouse.wheel(0, -400)
     page.keyboard.up("Control")
-    page.wait_for_timeout(200)
-    start, end = ranges(page)
-    assert end - start < whole[1] - whole[0]
+    eventually(page, lambda: ranges(page)[1] - ranges(page)[0] < whole[1] - whole[0])
 
 
 def tip(page):
-    """The text of the hover that is shown."""
+    """The text of the hover that is shown, once it is."""
     return page.locator(".bk-Tooltip .tip").first.inner_text()
 
 
 def hover(page, chart, x, y):
-    """Move the mouse to a place in a chart, given in shares of its width and pixels from its top."""
+    """Move the mouse in a chart, from a place in shares of its width and pixels from its top, until it tells."""
     chart.evaluate("element => element.scrollIntoView({ block: 'center' })")
-    page.wait_for_timeout(200)
-    box = chart.bounding_box()
-    page.mouse.move(box["x"] + box["width"] * x, box["y"] + y)
-    page.mouse.move(box["x"] + box["width"] * x + 3, box["y"] + y)
-    page.wait_for_timeout(200)
+    moves = iter(range(1000))
+
+    def tells():
+        box = chart.bounding_box()
+        page.mouse.move(box["x"] + box["width"] * x + 3 * (next(moves) % 2), box["y"] + y)
+        return page.locator(".bk-Tooltip .tip").count() > 0
+
+    eventually(page, tells)
 
 
 def test_hovers_tell_name_value_and_share(opened):
@@ -194,8 +204,7 @@ def test_another_rank_is_shown_on_demand(opened):
     page.wait_for_function(
         "document.querySelectorAll('section.rank:not([hidden])[data-drawn]').length"
     )
-    page.wait_for_timeout(500)
-    assert len(inked(page)) >= 2
+    eventually(page, lambda: len(inked(page)) >= 2)
 
 
 def test_colours_follow_the_scheme(opened):
@@ -207,8 +216,7 @@ def test_colours_follow_the_scheme(opened):
     before = light.evaluate(axis)
     assert before != dark.evaluate(axis)
     light.emulate_media(color_scheme="dark")
-    light.wait_for_timeout(100)
-    assert light.evaluate(axis) == dark.evaluate(axis)
+    eventually(light, lambda: light.evaluate(axis) == dark.evaluate(axis))
 
 
 def test_the_policy_lets_no_other_script_run(opened):

@@ -6,7 +6,7 @@ from stepscope import api
 from stepscope.schema.run_time import RUN_PARTS
 from tests.record.running import plain, profiled
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 COUNTS = ("--warmup", "2", "--clean", "4", "--active", "3")
 
 
