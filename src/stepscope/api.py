@@ -15,6 +15,7 @@ from stepscope.analysis import summary
 from stepscope.errors import InputError, OptionError
 from stepscope.job.gather import gather, with_timelines
 from stepscope.job.loaders import loader_reports, setting_of
+from stepscope.job.lost import lost_ranks
 from stepscope.job.notices import merged
 from stepscope.job.report import job_report
 from stepscope.job.waiting import waiting_of
@@ -177,11 +178,12 @@ def _notices(
     withheld: list[Notice],
     run: RunFolder | None,
 ) -> list[Notice]:
-    """Those of the first rank, of the job, of the other ranks, of the rules and of the recorder."""
+    """Those of lost ranks, of the first rank, of the job, of the others, of the rules and of the recorder."""
     others = [notice for digest in digests[1:] for notice in digest.notices]
     folders = run.ranks if run else ()
     recorded = [n for folder in folders if folder.recording for n in folder.recording.notices]
-    return [*merged([*digests[0].notices, *of_job, *others, *withheld]), *recorded]
+    lost = lost_ranks(run) if run else []
+    return [*merged([*lost, *digests[0].notices, *of_job, *others, *withheld]), *recorded]
 
 
 def _chosen(digests: Sequence[RankDigest], rank: int | None) -> Sequence[RankDigest]:

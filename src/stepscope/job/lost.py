@@ -1,0 +1,40 @@
+"""Ranks of a recorded job that ended before their recorder could finish, or left nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stepscope.schema.report import Notice
+
+if TYPE_CHECKING:
+    from stepscope.schema.run_folder import RankFolder, RunFolder
+
+MOST_NAMED = 8
+
+
+def lost_ranks(run: RunFolder) -> list[Notice]:
+    """One notice for each rank that died, and one for those that left nothing; none while the job runs.
+
+    A recorder that could not finish belongs to a process that was killed, by a signal, for its memory or
+    with its machine. While no rank has finished, all of them may still run, and nothing is said.
+    """
+    finished = [one for one in run.ranks if one.recording and one.recording.complete]
+    if not finished and run.manifest.state != "finished":
+        return []
+    notices = [_died(one) for one in run.ranks if one not in finished]
+    world = max((one.recording.world_size for one in run.ranks if one.recording), default=0)
+    absent = sorted(set(range(world)) - {one.rank for one in run.ranks})
+    if absent:
+        named = ", ".join(map(str, absent[:MOST_NAMED]))
+        more = f" and {len(absent) - MOST_NAMED} more" if len(absent) > MOST_NAMED else ""
+        text = f"Nothing was recorded of rank {named}{more} of {world}: the process never came so far, or died before."
+        notices.append(Notice(code="rank-absent", count=len(absent), text=text))
+    return notices
+
+
+def _died(one: RankFolder) -> Notice:
+    steps = sum(row.count for row in one.steps)
+    when = f"after {steps:,} recorded steps" if steps else "before its first step was recorded"
+    left = "what it recorded until then is analysed" if one.trace else "it left no trace to analyse"
+    text = f"It died {when} (ended by a signal, for its memory, or with its machine); {left}."
+    return Notice(code="rank-died", count=1, text=text, rank=one.rank)
