@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from stepscope.schema.cost import Basis, Estimate
 
 
-def plan_energy(chosen: Chosen, gpu_hours: float, runs: int, facts: RunFacts | None) -> EnergyCost:
+def plan_energy(
+    chosen: Chosen, gpu_hours: float, times: float, facts: RunFacts | None
+) -> EnergyCost:
     """Energy of the whole plan.
 
     Args:
         chosen: The rates.
         gpu_hours: Device hours of all runs.
-        runs: Number of runs, by which a watched run is multiplied.
+        times: How many times a watched run's energy that is.
         facts: The watched run, if there is one.
     """
-    devices = device_energy(chosen, gpu_hours, runs, facts)
-    host = host_energy(chosen, devices, runs, facts)
+    devices = device_energy(chosen, gpu_hours, times, facts)
+    host = host_energy(chosen, devices, times, facts)
     device_span, host_span = of_estimate(devices), of_estimate(host)
     if facts is not None and facts.gpus == 0:
         device_span = point(0)
@@ -51,14 +53,16 @@ def plan_energy(chosen: Chosen, gpu_hours: float, runs: int, facts: RunFacts | N
     )
 
 
-def device_energy(chosen: Chosen, gpu_hours: float, runs: int, facts: RunFacts | None) -> Estimate:
+def device_energy(
+    chosen: Chosen, gpu_hours: float, times: float, facts: RunFacts | None
+) -> Estimate:
     """What the devices draw: of the watched run, else from watts times time."""
     if facts is not None:
         if facts.gpus == 0:
             return not_known("J", "the run had no device")
         span = of_estimate(facts.devices)
         if span is not None:
-            return multiplied(span, facts.devices, runs)
+            return multiplied(span, facts.devices, times)
     if chosen.watts is None:
         return not_known("J", "no device was stated whose power is known; use --device or --watts")
     seconds = gpu_hours * S_PER_HOUR
@@ -76,12 +80,14 @@ def device_energy(chosen: Chosen, gpu_hours: float, runs: int, facts: RunFacts |
     return known(drawn.scaled(seconds), "J", "modelled", how)
 
 
-def host_energy(chosen: Chosen, devices: Estimate, runs: int, facts: RunFacts | None) -> Estimate:
+def host_energy(
+    chosen: Chosen, devices: Estimate, times: float, facts: RunFacts | None
+) -> Estimate:
     """What the rest of the node draws: of the watched run, else a share of the devices'."""
     if facts is not None:
         span = of_estimate(facts.host)
         if span is not None:
-            return multiplied(span, facts.host, runs)
+            return multiplied(span, facts.host, times)
         if facts.gpus == 0:
             return not_known("J", facts.host.how)
     span = of_estimate(devices)
@@ -91,13 +97,13 @@ def host_energy(chosen: Chosen, devices: Estimate, runs: int, facts: RunFacts | 
     return known(span * of_rate(chosen.host), "J", "modelled", how)
 
 
-def multiplied(span: Span, measured: Estimate, runs: int) -> Estimate:
-    """The energy of a watched run, so many times; more than once is a model, however it was measured."""
-    if runs == 1:
+def multiplied(span: Span, measured: Estimate, times: float) -> Estimate:
+    """The energy of a watched run, so many times; other than once is a model, however it was measured."""
+    if times == 1:
         return measured
     basis: Basis = "modelled"
-    how = f"{runs:,} times the run's {format_energy(span.value)}, {measured.basis}: {measured.how}"
-    return known(span.scaled(runs), "J", basis, how)
+    how = f"{times:,.6g} times the run's {format_energy(span.value)}, {measured.basis}: {measured.how}"
+    return known(span.scaled(times), "J", basis, how)
 
 
 def carbon_of(chosen: Chosen, energy: EnergyCost) -> Estimate:

@@ -1,8 +1,8 @@
-"""What a run that has been watched tells about its cost."""
+"""What a run that has been watched or recorded tells about its cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,8 +10,10 @@ import msgspec
 from stepscope.cost.span import Span, known, not_known, of_estimate
 from stepscope.errors import InputError
 from stepscope.schema.run_folder import is_run_folder, load_run
+from stepscope.schema.samples import SAMPLES_FOLDER, SUMMARY_NAME
 from stepscope.schema.watch_summary import WatchSummary
 from stepscope.units import NS_PER_S
+from stepscope.watch.closing import summary_of, with_accounting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.schema.cost import Basis, Estimate
     from stepscope.schema.run_folder import RunFolder
     from stepscope.schema.watch_summary import DeviceUse
-
-SUMMARY_NAME = "watch.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class RunFacts:
         devices: Energy of all devices, in joules.
         host: Energy of the job's share of CPU and memory, in joules.
         idle_frac: Share of the allocated time in which the devices were idle; ``None`` when not measured.
+        idle_of: What that is a share of.
     """
 
     source: str
@@ -44,30 +45,66 @@ class RunFacts:
     devices: Estimate
     host: Estimate
     idle_frac: float | None
+    idle_of: str = "allocated time"
 
 
 def read_facts(path: Path) -> RunFacts:
-    """The facts of a run folder: from its ``watch.json``, else how long the recorder saw it run.
+    """The facts of a run folder: from its samples, else its ``watch.json``, else what the recorder saw.
 
     Raises:
-        InputError: Neither is there, or it cannot be read.
+        InputError: None of them is there, or it cannot be read.
     """
+    summary = read_summary(path)
+    if path.is_dir() and is_run_folder(path):
+        return facts_of_run(load_run(path), summary, str(path))
+    if summary is not None:
+        return facts_of(summary, str(path))
+    raise InputError(
+        "there is no watch.json, so nothing says how long the run took",
+        path=str(path),
+        way_out="run it with `stepscope watch -- COMMAND`, or state --gpus and --hours",
+    )
+
+
+def read_summary(path: Path) -> WatchSummary | None:
+    """The summary of a watched run, made anew where its samples are there; ``None`` when it was not watched.
+
+    Raises:
+        InputError: What is there cannot be read.
+    """
+    if any((path / SAMPLES_FOLDER).glob("*.jsonl")):
+        return with_accounting(summary_of(path))
     place = path / SUMMARY_NAME if path.is_dir() else path
-    if path.is_dir() and not place.is_file() and is_run_folder(path):
-        return facts_of_recording(load_run(path), str(path))
     try:
-        summary = msgspec.json.decode(place.read_bytes(), type=WatchSummary)
-    except FileNotFoundError as error:
-        raise InputError(
-            "there is no watch.json, so nothing says how long the run took",
-            path=str(path),
-            way_out="run it with `stepscope watch -- COMMAND`, or state --gpus and --hours",
-        ) from error
+        return msgspec.json.decode(place.read_bytes(), type=WatchSummary)
+    except FileNotFoundError:
+        return None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=str(place)) from error
     except msgspec.DecodeError as error:
         raise InputError(f"is not a summary of a watched run: {error}", path=str(place)) from error
-    return facts_of(summary, str(path))
+
+
+def facts_of_run(run: RunFolder, summary: WatchSummary | None, source: str) -> RunFacts:
+    """The facts of a recorded run: from its samples, and devices that no sampler saw from the recorder.
+
+    Raises:
+        InputError: It was not watched and never ended, so that its time is not known.
+    """
+    if summary is None:
+        return facts_of_recording(run, source)
+    facts = facts_of(summary, source)
+    seen = recorded_devices(run)
+    if facts.gpus or not seen:
+        return facts
+    why = "no sampler could ask the devices"
+    return replace(facts, gpus=seen, devices=not_known("J", why), idle_frac=None)
+
+
+def recorded_devices(run: RunFolder) -> int:
+    """Ranks that used a device, each of which is taken to have had one."""
+    recordings = [rank.recording for rank in run.ranks if rank.recording is not None]
+    return sum(recording.device != "cpu" for recording in recordings)
 
 
 def facts_of_recording(run: RunFolder, source: str) -> RunFacts:
@@ -82,13 +119,11 @@ def facts_of_recording(run: RunFolder, source: str) -> RunFacts:
             path=source,
             way_out="state --gpus and --hours",
         )
-    ranks = [rank for rank in run.ranks if rank.recording is not None]
-    gpus = sum(rank.recording.device != "cpu" for rank in ranks if rank.recording is not None)
     why = "the run was recorded but not watched"
     return RunFacts(
         source=source,
         seconds=run.manifest.wall_ns / NS_PER_S,
-        gpus=gpus,
+        gpus=recorded_devices(run),
         device="",
         devices=not_known("J", why),
         host=not_known("J", why),

@@ -10,6 +10,7 @@ from stepscope.units import J_PER_KWH, format_frac, format_hours
 
 if TYPE_CHECKING:
     from stepscope.cost.chosen import Chosen
+    from stepscope.cost.facts import RunFacts
     from stepscope.cost.options import CostOptions
     from stepscope.schema.cost import EnergyCost, Estimate, RateUsed
 
@@ -26,8 +27,11 @@ def in_currency(span: Span, rate: RateUsed, chosen: Chosen) -> tuple[Span, str]:
     return span.over(exchange), said
 
 
-def rent(chosen: Chosen, gpu_hours: float) -> Estimate:
+def rent(chosen: Chosen, gpu_hours: float, gpus: int) -> Estimate:
     """Device hours times their price."""
+    if gpus == 0:
+        why = "the run had no device, and only device hours are priced here"
+        return not_known(chosen.currency, why)
     if chosen.price is None:
         why = "no price of a device hour is known; use --device, --price or a file of rates"
         return not_known(chosen.currency, why)
@@ -38,9 +42,10 @@ def rent(chosen: Chosen, gpu_hours: float) -> Estimate:
     return known(span, chosen.currency, "modelled", how)
 
 
-def waste(money: Estimate, options: CostOptions, measured_idle: float | None) -> Estimate:
+def waste(money: Estimate, options: CostOptions, facts: RunFacts | None) -> Estimate:
     """The part of the rent that is paid for idle devices."""
-    idle = options.idle if options.idle is not None else measured_idle
+    measured = None if facts is None else facts.idle_frac
+    idle = options.idle if options.idle is not None else measured
     if idle is None:
         why = "no idle share is known; watch a run, or state --idle"
         return not_known(money.unit, why)
@@ -48,7 +53,8 @@ def waste(money: Estimate, options: CostOptions, measured_idle: float | None) ->
     if span is None:
         return not_known(money.unit, money.how)
     word = "stated" if options.idle is not None else "measured"
-    how = f"{format_frac(idle)} of the allocated time the devices were idle ({word})"
+    of = facts.idle_of if facts is not None and options.idle is None else "allocated time"
+    how = f"{format_frac(idle)} of the {of} the devices were idle ({word})"
     return known(span.scaled(idle), money.unit, "modelled", how)
 
 

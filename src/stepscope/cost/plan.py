@@ -43,8 +43,8 @@ def price_plan(
         options = replace(options, device=facts.device)
     chosen = choose(options, load_book(options.rates), environ)
     gpus, gpu_hours, subject = size(options, facts)
-    energy = plan_energy(chosen, gpu_hours, options.runs, facts)
-    money = rent(chosen, gpu_hours)
+    energy = plan_energy(chosen, gpu_hours, times_of(options, facts), facts)
+    money = rent(chosen, gpu_hours, gpus)
     published: tuple[PublishedFigure, ...] = ()
     if options.flops is not None and options.flops_per_second is not None and options.runs == 1:
         published = beside(options.flops, options.flops_per_second, energy, money, chosen.pue.value)
@@ -55,7 +55,7 @@ def price_plan(
         site="" if chosen.site is None else chosen.site.site.name,
         gpu_hours=gpu_hours,
         gpu_years=gpu_hours / YEAR_HOURS,
-        waste=waste(money, options, None if facts is None else facts.idle_frac),
+        waste=waste(money, options, facts),
         money=money,
         units=site_units(chosen, options, gpu_hours, gpus),
         electricity=electricity(chosen, energy),
@@ -94,6 +94,16 @@ def size(options: CostOptions, facts: RunFacts | None) -> tuple[int, float, str]
     gpus = options.gpus or 1
     words = f"{gpus} device(s) for {options.hours:g} h{times}"
     return gpus, gpus * options.hours * options.runs, words
+
+
+def times_of(options: CostOptions, facts: RunFacts | None) -> float:
+    """How many times a run's energy the plan takes; longer runs and more devices take as much more."""
+    times = float(options.runs)
+    if facts is not None and options.hours is not None and facts.seconds > 0:
+        times *= options.hours * S_PER_HOUR / facts.seconds
+    if facts is not None and options.gpus is not None and facts.gpus > 0:
+        times *= options.gpus / facts.gpus
+    return times
 
 
 def unit_rate(chosen: Chosen) -> tuple[RateUsed, ...]:

@@ -10,6 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from stepscope.schema.cost import (
+    CostReport,
+    EnergyCost,
+    Estimate,
+    FindingWaste,
+    PublishedFigure,
+    RateUsed,
+    RunCost,
+)
 from stepscope.schema.job_report import (
     CollectiveRow,
     HostClock,
@@ -38,6 +47,7 @@ from stepscope.schema.rank_report import (
 )
 from stepscope.schema.run_time import RunParts
 from stepscope.schema.source_lines import LineRow, SourceLines
+from stepscope.schema.use_report import PhaseSpan, RunEnergy, StepSpan, UseReport, UseTrack
 from stepscope.schema.vocabulary import (
     DEVICE_PARTS,
     HOST_PARTS,
@@ -57,8 +67,12 @@ __all__ = [
     "CollectiveRow",
     "Confidence",
     "CopyRow",
+    "CostReport",
+    "EnergyCost",
+    "Estimate",
     "Evidence",
     "Finding",
+    "FindingWaste",
     "FunctionRow",
     "Gain",
     "Gpu",
@@ -75,19 +89,27 @@ __all__ = [
     "OperatorRow",
     "OutlierRow",
     "PathShare",
+    "PhaseSpan",
     "PlaceRow",
+    "PublishedFigure",
     "RankReport",
+    "RateUsed",
     "Recording",
     "Regime",
     "Report",
+    "RunCost",
+    "RunEnergy",
     "RunParts",
     "Severity",
     "SourceLines",
     "Span",
     "StepSource",
+    "StepSpan",
     "Steps",
     "StragglerRow",
     "Timeline",
+    "UseReport",
+    "UseTrack",
     "Verdict",
     "WorkerRow",
 ]
@@ -297,6 +319,9 @@ class Report:
         operators: All operators, longest self time first, over all ranks.
         recording: Present for runs that stepscope recorded.
         job: Present where several ranks could be compared.
+        use: Utilisation and energy over time; ``None`` for traces alone and runs that were not watched.
+        seen: Mistakes that the samples of the run show.
+        cost: Money, energy and carbon; ``None`` where neither the run's length nor a rate was given.
         loaders: DataLoaders seen from inside, by rank and first use; empty for traces of somebody else.
     """
 
@@ -313,3 +338,6 @@ class Report:
     recording: Recording | None = None
     job: JobReport | None = None
     loaders: tuple[LoaderReport, ...] = field(default=())
+    use: UseReport | None = None
+    seen: tuple[Finding, ...] = field(default=())
+    cost: RunCost | None = None
