@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -55,7 +54,7 @@ class LightRecorder(Recorder):
         )
         self._hooks = (optimizers, loaders, starts, profilers, saving)
         self._phases = PhaseHook(self._marks, guard)
-        self._arrival = ArrivalHook(self._marks, guard.wrap(self._marks.arrives))
+        self._arrival = ArrivalHook(self._marks)
         self._is_parallel = False
         journal.apart_ns = lambda: self.account.apart_ns
 
@@ -66,25 +65,27 @@ class LightRecorder(Recorder):
     def optimizer_stepped(self, optimizer: object) -> None:
         """An optimizer has stepped."""
         marks = self._marks
-        if self._finder.thread == get_ident() or self._finder.thread is None:
+        if marks.optimizer_ns:
             marks.optimizer_ends()
         super().optimizer_stepped(optimizer)
         marks.thread = self._finder.thread
         if self._is_parallel:
-            self._arrival.stepped(optimizer)
+            if id(optimizer) not in self._arrival.settled:
+                self._arrival.stepped(optimizer)
         elif self._steps_seen < SURE_STEPS:
-            ranks = rank_in_torch()
-            self._is_parallel = ranks is not None and ranks[1] > 1
+            self._is_parallel = rank_in_torch() is not None
 
     def loader_begins(self, iterator: object) -> None:
         """A loader was asked for a batch."""
         super().loader_begins(iterator)
-        self._marks.is_paused = self.account.is_apart
+        if self._marks.is_paused or not self._asked_for_training:
+            self._marks.is_paused = self.account.is_apart
 
     def loader_returns(self, iterator: object, delivers: bool) -> None:
         """The loader hands over a batch, or has none left."""
         super().loader_returns(iterator, delivers)
-        self._marks.is_paused = self.account.is_apart
+        if self._marks.is_paused:
+            self._marks.is_paused = self.account.is_apart
 
     def saving_begins(self) -> None:
         """A checkpoint is about to be saved."""
@@ -110,7 +111,8 @@ class LightRecorder(Recorder):
         elif self._number == SURE_STEPS:
             # By now the device is in use, which a run that is killed must tell too.
             self.write()
-        self._marks.is_paused = self.account.is_apart
+        if self._marks.is_paused:
+            self._marks.is_paused = self.account.is_apart
         return end
 
     def finish(self) -> None:

@@ -62,17 +62,14 @@ class LightJournal(Journal):
     def step(
         self,
         number: int,
-        kind: StepKind,  # noqa: ARG002  light rows tell what was in a step instead
+        kind: StepKind,
         start_ns: int,
         duration_ns: int,
         wait_ns: int,
     ) -> None:
         """Note a whole step; reaches the disk within about a second."""
-        apart = self.apart_ns()
-        before, self._apart_before = self._apart_before, apart
-        self._steps.append(
-            (duration_ns, wait_ns, *self.marks.take(), apart - before, start_ns, number)
-        )
+        apart = self._apart() if kind == "disturbed" else 0
+        self._steps.append((duration_ns, wait_ns, *self.marks.take(), apart, start_ns, number))
         if number < light.EXACT_STEPS - 1:
             if start_ns + duration_ns - self._flushed_ns >= FLUSH_NS:
                 self.flush()
@@ -91,7 +88,12 @@ class LightJournal(Journal):
     def begin(self) -> None:
         """A step begins after something that was none."""
         self.marks.take()
-        self._apart_before = self.apart_ns()
+        self._apart()
+
+    def _apart(self) -> int:
+        """What evaluations and checkpoints have taken since this was asked last."""
+        before, self._apart_before = self._apart_before, self.apart_ns()
+        return self._apart_before - before
 
     def flush(self) -> None:
         """Write the steps noted so far."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from stepscope.record.marks import Marks
 
 MOST_PARAMETERS = 20_000
@@ -23,22 +21,30 @@ class ArrivalHook:
 
     Args:
         marks: Takes the time, and tells the parameter.
-        arrives: Its method behind the guard.
+
+    Attributes:
+        settled: Optimizers about which nothing more is to be found out.
     """
 
-    def __init__(self, marks: Marks, arrives: Callable[[object], None]) -> None:
-        self._marks, self._arrives = marks, arrives
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
         self._asked: dict[int, dict[int, Any]] = {}
+        self.settled: set[int] = set()
 
     def stepped(self, optimizer: Any) -> None:
         """An optimizer has stepped: ask its parameters, or keep the one that came last."""
-        handles = self._asked.get(id(optimizer))
+        number = id(optimizer)
+        handles = self._asked.get(number)
         if handles is None:
-            if len(self._asked) < MOST_OPTIMIZERS:
-                self._asked[id(optimizer)] = self._ask(optimizer)
-        elif len(handles) > 1 and self._marks.last in handles:
+            if len(self._asked) == MOST_OPTIMIZERS:
+                self.settled.add(number)
+                return
+            handles = self._asked[number] = self._ask(optimizer)
+        elif self._marks.last in handles:
             for key in [key for key in handles if key != self._marks.last]:
                 handles.pop(key).remove()
+        if len(handles) < 2:
+            self.settled.add(number)
 
     def remove(self) -> None:
         """Stop listening."""
@@ -56,6 +62,6 @@ class ArrivalHook:
         ]
         if len(parameters) > MOST_PARAMETERS:
             return {}
-        return {
-            id(one): one.register_post_accumulate_grad_hook(self._arrives) for one in parameters
-        }
+        # Nothing in it can fail, and the backward pass waits for it: no guard.
+        arrives = self._marks.arrives
+        return {id(one): one.register_post_accumulate_grad_hook(arrives) for one in parameters}

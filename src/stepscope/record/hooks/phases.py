@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
@@ -53,11 +54,11 @@ class PhaseHook:
         import torch
         from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-        marks = self._marks
-        begins = self._guard.wrap(marks.optimizer_begins)
+        marks, guard = self._marks, self._guard
 
         def before_step(_optimizer: object, _args: object, _kwargs: object) -> None:
-            begins()
+            if guard.is_on and not marks.is_paused and not marks.optimizer_ns:
+                marks.optimizer_ns = perf_counter_ns()
 
         handle = register_optimizer_step_pre_hook(before_step)
         self._undo.append(handle.remove)
@@ -93,10 +94,12 @@ class PhaseHook:
         @functools.wraps(original)
         def timed(*args: Any, **kwargs: Any) -> Any:
             # Inside a compiled region this would be compiled too, and the graph broken for it.
-            if is_compiling() or part in inside or not guard.is_on or not marks.hears():
+            if is_compiling() or part in inside or marks.is_paused or not guard.is_on:
+                return original(*args, **kwargs)
+            if marks.thread is not None and marks.thread != get_ident():
                 return original(*args, **kwargs)
             inside.add(part)
-            begin, sync = perf_counter_ns(), marks.sync_ns
+            sync, begin = marks.sync, perf_counter_ns()
             try:
                 return original(*args, **kwargs)
             finally:
