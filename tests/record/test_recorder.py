@@ -28,7 +28,7 @@ class FakeWindows:
     def prepare(self, kind, step):
         self.calls.append(("prepare", kind, step))
 
-    def open(self, kind, step, expected_ns):
+    def open(self, kind, step, expected):
         self.calls.append(("open", kind, step))
         self.open_window, self.whole = self, 0
 
@@ -48,6 +48,8 @@ class FakeWindows:
 
     def relabel(self, kind):
         pass
+
+    is_writing = False
 
     def bytes_per_step(self):
         return None

@@ -45,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="end the script, with status 0, once its steps are recorded",
     )
+    parser.add_argument(
+        "--light",
+        action="store_true",
+        help="only time every step of the whole run, without any profiler, and tell which rank is late",
+    )
     _add_counts(parser)
     _add_windows(parser)
     parser.add_argument(
@@ -101,7 +106,7 @@ def _add_windows(parser: argparse.ArgumentParser) -> None:
         "--max-megabytes",
         type=_megabytes,
         metavar="MB",
-        help="record only as many steps as fit, by the size of the first short trace",
+        help="record only as many steps as fit on disk, estimated from a first short trace",
     )
 
 
@@ -121,6 +126,7 @@ def run(args: argparse.Namespace) -> int:
         max_steps=args.max_steps,
         max_seconds=args.max_seconds,
         max_megabytes=args.max_megabytes,
+        light=args.light,
     )
     if args.module is None and args.words[:1] == ["--"]:
         from stepscope.record.command import CommandOptions, launch_command

@@ -59,6 +59,12 @@ class WindowDriver:
         return self.windows.open_window is not None
 
     @property
+    def budget_bytes(self) -> float | None:
+        """Most that a window's trace may take on disk; ``None`` for no bound."""
+        most = self._plan.max_megabytes
+        return None if most is None else most * 1e6
+
+    @property
     def kind(self) -> StepKind:
         """What the step that has just ended was for."""
         return self.schedule.kind
@@ -100,6 +106,8 @@ class WindowDriver:
         """
         if self.schedule.is_done and self._wants_another():
             self.schedule.again()
+        self.schedule.bytes_per_step = self.windows.bytes_per_step()
+        self.schedule.is_size_pending = self.windows.is_writing
         action = self._agreed(self.schedule.after_step(duration), number, duration)
         window = self.windows.open_window
         if self.schedule.in_window and window is not None and action is Action.NOTHING:
@@ -117,15 +125,13 @@ class WindowDriver:
         elif self._must_wait(source, seen):
             self.schedule.postpone()
         elif action is Action.PREPARE:
-            self.schedule.bytes_per_step = self.windows.bytes_per_step()
             self.windows.prepare("steady", number)
             self._peers.taken()
             self._open_ns = perf_counter_ns()
         else:
-            self.schedule.bytes_per_step = self.windows.bytes_per_step()
             if action is Action.OPEN and not self.is_open:
                 self._peers.taken()
-            self.windows.open(_KINDS[action], number, self.schedule.expected_ns)
+            self.windows.open(_KINDS[action], number, self.schedule.expected)
             self._open_ns = perf_counter_ns()
 
     def _agreed(self, action: Action, number: int, duration: int) -> Action:

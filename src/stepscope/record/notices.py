@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.schema.report import Notice
+from stepscope.units import format_bytes
 
 if TYPE_CHECKING:
     from stepscope.schema.run_folder import StepOrigin, WindowRecord
@@ -34,6 +35,7 @@ class Notices:
         steps_seen: int,
         windows: tuple[WindowRecord, ...],
         settled: bool,
+        budget_bytes: float | None = None,
     ) -> None:
         """Say at the end what the recording lacks."""
         traced = [window for window in windows if window.trace is not None]
@@ -56,5 +58,39 @@ class Notices:
             )
         elif traced and traced[-1].kind == "steady" and not settled:
             self.note("not-settled", "the steps had not settled when the profiler window opened")
+        if traced and traced[-1].kind == "steady" and budget_bytes is not None:
+            self._judge_budget(traced[-1], budget_bytes)
         if traced and traced[-1].cut:
             self.note("window-cut", f"the profiler window ended early: {traced[-1].cut}")
+
+    def _judge_budget(self, window: WindowRecord, budget_bytes: float) -> None:
+        """Say what the budget for the trace has changed, and how good the estimate was."""
+        steps, wanted = len(window.steps_ns), window.wanted_steps or 0
+        budget = format_bytes(budget_bytes)
+        if window.expected_bytes is None:
+            self.note(
+                "trace-size-unknown",
+                f"no earlier trace told how large one would be, so the budget of {budget} was not applied",
+            )
+        elif window.expected_bytes > budget_bytes:
+            self.note(
+                "trace-budget",
+                f"a single step was expected to take {format_bytes(window.expected_bytes)} on disk, more than the "
+                f"budget of {budget}, and one was recorded all the same{_found(window)}",
+            )
+        elif steps < wanted and not window.cut:
+            self.note(
+                "trace-budget",
+                f"{steps} steps were recorded instead of {wanted}, because more were not expected to fit into "
+                f"{budget}{_found(window)}",
+            )
+
+
+def _found(window: WindowRecord) -> str:
+    """How good the estimate was."""
+    if window.expected_bytes is None or window.trace_bytes is None:
+        return ""
+    return (
+        f": {format_bytes(window.expected_bytes)} were expected and the trace takes "
+        f"{format_bytes(window.trace_bytes)}"
+    )

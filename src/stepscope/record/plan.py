@@ -21,6 +21,9 @@ PATIENCE_NS = 60 * NS_PER_S
 SETTLED_FRAC = 0.2
 """Steps have settled when the medians of the last three and of the three before differ by less."""
 
+MOST_CLEAN = 200
+"""So many clean steps are kept while the size of the first trace is waited for."""
+
 CLEAN_LATER = 20
 """So many steps after the window are timed as clean ones too."""
 

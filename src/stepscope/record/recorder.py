@@ -360,6 +360,7 @@ class Recorder:
             steps_seen=self._steps_seen,
             windows=self.driver.windows.records(),
             settled=self.driver.schedule.settled,
+            budget_bytes=self.driver.budget_bytes,
         )
 
     def recording(self) -> RankRecording:

@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from stepscope.record import plan as limits
+from stepscope.record.expectation import Expectation
 
 if TYPE_CHECKING:
     from stepscope.record.plan import Plan
@@ -50,15 +51,17 @@ class Schedule:
         warms_profiler: Whether a window is prepared one step ahead, as it takes to attach to a device.
         settled: Whether steps had settled when timing began; ``False`` also before that.
         is_done: Whether the window that counts is closed, and the detailed one where there is to be one.
-        bytes_per_step: What a step of the early window took on disk; ``None`` while not known.
-        expected_ns: How long the window that is to be opened will take, about.
+        bytes_per_step: What a step of an earlier window took on disk; ``None`` while not known.
+        is_size_pending: Whether that will be known soon.
+        expected: What is known of the window that is to be opened.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.warms_profiler = False
         self.bytes_per_step: float | None = None
-        self.expected_ns = 0.0
+        self.is_size_pending = False
+        self.expected = Expectation()
         self.restart()
 
     def restart(self) -> None:
@@ -125,7 +128,7 @@ class Schedule:
         """
         self._left = steps
         known = self._clean_ns or self._seen
-        self.expected_ns = steps * median(known) if known else 0.0
+        self._expect(median(known) if known else 0.0)
         self._phase = Phase.PREPARING if self.warms_profiler else Phase.STEADY
         return Action.PREPARE if self.warms_profiler else Action.OPEN
 
@@ -185,13 +188,18 @@ class Schedule:
         step_ns = median(self._seen[-6:])
         least = max(self._least_warmup, self._plan.warmup_for(step_ns))
         early_at = limits.EARLY_WARMUP + limits.EARLY_CLEAN
+        # Without a first short window nobody could tell how large a trace will be.
+        is_needed = self._plan.max_megabytes is not None
+        is_worth_it = least + self._plan.clean_for(step_ns) > early_at + limits.EARLY_ACTIVE
         if self._early_pending and len(self._seen) >= early_at:
-            if least + self._plan.clean_for(step_ns) > early_at + limits.EARLY_ACTIVE:
+            if is_worth_it or is_needed:
                 self._phase, self._left = Phase.EARLY, limits.EARLY_ACTIVE
                 self._early_clean_ns = self._seen[-limits.EARLY_CLEAN :]
-                self.expected_ns = self._left * step_ns
+                self._expect(step_ns)
                 return Action.OPEN_EARLY
             self._early_pending = False
+        if is_needed and self._early_pending:
+            return Action.NOTHING
         if len(self._seen) >= least and self._has_settled():
             self._phase = Phase.CLEAN
         return Action.NOTHING
@@ -209,13 +217,27 @@ class Schedule:
             or self._waited_ns >= limits.PATIENCE_NS
         )
 
+    def _expect(self, step_ns: float) -> None:
+        size = self.bytes_per_step
+        wanted = self._left
+        if self._phase is not Phase.EARLY:
+            wanted = max(wanted, self._plan.active_for(step_ns))
+        self.expected = Expectation(
+            ns=self._left * step_ns,
+            wanted_steps=wanted,
+            size_bytes=None if size is None else int(size * self._left),
+        )
+
     def _in_clean(self, duration_ns: int) -> Action:
         self._clean_ns.append(duration_ns)
         step_ns = median(self._clean_ns)
         if len(self._clean_ns) < self._plan.clean_for(step_ns):
             return Action.NOTHING
+        if self._plan.max_megabytes is not None and self.is_size_pending:
+            del self._clean_ns[: -limits.MOST_CLEAN]
+            return Action.NOTHING
         self._left = self._plan.active_for(step_ns, self.bytes_per_step)
-        self.expected_ns = self._left * step_ns
+        self._expect(step_ns)
         if self.warms_profiler:
             self._phase = Phase.PREPARING
             return Action.PREPARE

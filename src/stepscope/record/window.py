@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
+from stepscope.record.expectation import Expectation
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -28,6 +30,7 @@ class FinishedWindow:
         cut: Why it ended early; ``""`` when it did not.
         dropped: Numbers of steps that only began, whose marks must not look like whole steps.
         watch: What has sampled the training thread's stack; ``None`` where nothing has.
+        expected: What was known of it before it opened.
     """
 
     profiler: Any
@@ -40,6 +43,7 @@ class FinishedWindow:
     cut: str = ""
     dropped: list[int] = field(default_factory=list)
     watch: StackWatch | None = None
+    expected: Expectation = field(default_factory=Expectation)
 
 
 class Window:
@@ -79,7 +83,7 @@ class Window:
         self._is_prepared = True
         self._result.prepare_ns = perf_counter_ns() - begin
 
-    def open(self, first_step: int) -> None:
+    def open(self, first_step: int, expected: Expectation) -> None:
         """Begin to record, and mark the first step."""
         if not self._is_prepared:
             self.prepare()
@@ -90,6 +94,7 @@ class Window:
         self._is_recording = True
         self._result.start_ns = perf_counter_ns() - begin
         self._result.first_step = self._number = first_step
+        self._result.expected = expected
         self._begin_mark()
 
     def next_step(self, duration_ns: int, *, begins_next: bool) -> None:

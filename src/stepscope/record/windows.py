@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from stepscope.record.expectation import Expectation
     from stepscope.record.guard import Guard
 
 LASTING = ("steady", "detail")
@@ -62,15 +63,15 @@ class Windows:
         finally:
             self.is_busy = False
 
-    def open(self, kind: WindowKind, step: int, expected_ns: float) -> None:
-        """Begin to record with the step of that number, for about so long."""
+    def open(self, kind: WindowKind, step: int, expected: Expectation) -> None:
+        """Begin to record with the step of that number."""
         self.is_busy = True
         try:
             window = self.open_window or Window(kind, step)
             # In detail the profiler itself records stacks.
             if kind != "detail":
-                window.watch = StackWatch(get_ident(), expected_ns, self._guard)
-            window.open(step)
+                window.watch = StackWatch(get_ident(), expected.ns, self._guard)
+            window.open(step, expected)
             self.open_window = window
         finally:
             self.is_busy = False
@@ -95,6 +96,12 @@ class Windows:
                 self._written.append(_Written(finished, job))
             self._count += 1
         return len(finished.steps_ns)
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a trace is being written."""
+        with self._lock:
+            return any(one.job.took_ns is None and not one.job.failure for one in self._written)
 
     def bytes_per_step(self) -> float | None:
         """What a step of the last written window took on disk; ``None`` while none is written."""
@@ -145,7 +152,7 @@ class Windows:
 
 
 def _record(written: _Written) -> WindowRecord:
-    window, job = written.window, written.job
+    window, job, expected = written.window, written.job, written.window.expected
     return WindowRecord(
         trace=job.path.name if job.took_ns is not None else None,
         kind=window.kind,
@@ -157,4 +164,6 @@ def _record(written: _Written) -> WindowRecord:
         export_ns=job.took_ns,
         trace_bytes=job.size_bytes,
         cut=window.cut,
+        expected_bytes=expected.size_bytes,
+        wanted_steps=max(expected.wanted_steps, len(window.steps_ns)),
     )

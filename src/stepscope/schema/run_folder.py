@@ -97,6 +97,10 @@ class WindowRecord:
         export_ns: Time that writing took in the background; ``None`` while it has not ended.
         trace_bytes: Size of the compressed file; ``None`` like ``export_ns``.
         cut: Why it ended early, as words; ``""`` when it did not.
+        expected_bytes: What the trace was expected to take before the window opened; ``None`` where no
+            earlier trace told.
+        wanted_steps: Steps that it was to have by their length; more than it has where a budget for the
+            trace, or what cut the window, has left some out.
     """
 
     trace: str | None
@@ -109,6 +113,8 @@ class WindowRecord:
     export_ns: int | None = None
     trace_bytes: int | None = None
     cut: str = ""
+    expected_bytes: int | None = None
+    wanted_steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
