@@ -12,6 +12,8 @@ from typing import IO, TYPE_CHECKING, TextIO
 from stepscope._version import __version__
 from stepscope.advice.findings import advise
 from stepscope.analysis import summary
+from stepscope.cost.of_report import with_use_and_cost
+from stepscope.cost.options import CostOptions
 from stepscope.errors import InputError, OptionError
 from stepscope.job.gather import gather, with_timelines
 from stepscope.job.loaders import loader_reports, setting_of
@@ -78,7 +80,22 @@ def analyze(
         keep=cache,
         progress=progress,
     )
-    return _report_of(gathered, run, paths=tuple(map(str, paths)), rank=rank, steps=steps)
+    report = _report_of(gathered, run, paths=tuple(map(str, paths)), rank=rank, steps=steps)
+    return with_use_and_cost(report, run, CostOptions(), os.environ)
+
+
+def price(report: Report, options: CostOptions) -> Report:
+    """The report with the cost of its run, of a plan, and of each finding's waste, by other rates.
+
+    Args:
+        report: A report of :func:`analyze`, whose run folder is still there.
+        options: Plan and rates; the environment speaks where they are silent.
+
+    Raises:
+        InputError: A file of rates, or what was sampled, cannot be read.
+        OptionError: The plan or the rates cannot be.
+    """
+    return with_use_and_cost(report, _run_folder(report.paths), options, os.environ)
 
 
 def load_report(path: str | os.PathLike[str]) -> Report:

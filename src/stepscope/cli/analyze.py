@@ -12,6 +12,8 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from stepscope.cli.rates import add_plan, options_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
@@ -59,11 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read ranks on the workers of this Dask scheduler, for instance tcp://node01:8786",
     )
     parser.add_argument("--no-text", action="store_true", help="print no text")
+    add_plan(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Analyse, print, write what was asked for."""
     from stepscope import api
+    from stepscope.cost.options import CostOptions
 
     with _progress() as progress:
         report = api.analyze(
@@ -74,6 +78,9 @@ def run(args: argparse.Namespace) -> int:
             cache=args.cache,
             progress=progress,
         )
+    options = options_of(args)
+    if options != CostOptions():
+        report = api.price(report, options)
     deliver(report, json=args.json, html=args.html, text=not args.no_text)
     return 0
 

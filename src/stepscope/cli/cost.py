@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.cli.rates import add_rates, options_of
 from stepscope.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,23 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     plan.add_argument("--idle", type=float, metavar="SHARE", help="idle share of the time, 0 to 1")
     plan.add_argument("--cores", type=int, metavar="N", help="cores that one run asks for")
     plan.add_argument("--memory-gib", type=float, metavar="GIB", help="memory a run asks for")
-    rates = parser.add_argument_group(
-        "rates",
-        "each also as STEPSCOPE_PRICE, _CURRENCY, _ELECTRICITY, _PUE, _GRID, _SITE, _DEVICE",
-    )
-    rates.add_argument("--price", type=float, metavar="AMOUNT", help="price of a device hour")
-    rates.add_argument("--currency", metavar="CODE", help="EUR or USD (default: the price's)")
-    rates.add_argument("--electricity", metavar="X", help="price of a kWh, or a country such as NL")
-    rates.add_argument("--pue", metavar="X", help="a ratio, or cluster, or laptop")
-    rates.add_argument("--grid", metavar="X", help="grams CO2e a kWh, or a country such as NL")
-    rates.add_argument(
-        "--host-overhead", type=float, metavar="SHARE", help="host's power as a share of the GPUs'"
-    )
-    rates.add_argument("--site", metavar="NAME", help="a site, a TOML file, or none")
-    rates.add_argument("--partition", metavar="NAME", help="a partition of the site")
-    rates.add_argument(
-        "--rates", type=Path, action="append", default=[], metavar="FILE", help="rates of your own"
-    )
+    add_rates(parser)
     parser.add_argument(
         "--json",
         metavar="FILE",
@@ -59,31 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Price the plan and print it."""
     from stepscope.cost.facts import read_facts
-    from stepscope.cost.options import CostOptions
     from stepscope.cost.plan import price_plan
     from stepscope.cost.text import render
 
-    options = CostOptions(
-        gpus=args.gpus,
-        hours=args.hours,
-        runs=args.runs,
-        flops=args.flops,
-        flops_per_second=args.flops_per_second,
-        device=args.device,
-        watts=args.watts,
-        idle=args.idle,
-        cores=args.cores,
-        memory_gib=args.memory_gib,
-        price=args.price,
-        currency=args.currency,
-        electricity=args.electricity,
-        pue=args.pue,
-        grid=args.grid,
-        host=args.host_overhead,
-        site=args.site,
-        partition=args.partition,
-        rates=tuple(args.rates),
-    )
+    options = options_of(args)
     facts = None if args.run is None else read_facts(args.run)
     report = price_plan(options, os.environ, facts)
     if args.json is not None:

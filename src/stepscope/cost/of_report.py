@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stepscope.schema.watch_summary import WatchSummary
 
 AN_HOUR = "an hour of such steps"
-TOLD_ELSEWHERE = frozenset({"unfinished", "missing-tasks"})
+CHANGING = frozenset({"unfinished", "missing-tasks"})
 """Notices of a watch that change what its figures mean; the others say why an energy is not known."""
 
 
@@ -57,7 +57,10 @@ def with_use_and_cost(
 
 def with_use(report: Report, run: RunFolder, summary: WatchSummary, facts: RunFacts) -> Report:
     """The report with utilisation and energy."""
-    notices = tuple(notice for notice in summary.notices if notice.code in TOLD_ELSEWHERE)
+    told = {notice.code for notice in report.health.notices}
+    notices = tuple(
+        notice for notice in summary.notices if notice.code in CHANGING and notice.code not in told
+    )
     try:
         use = use_of(run, read_watched(run.path), facts.devices, facts.host)
     except InputError:
