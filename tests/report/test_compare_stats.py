@@ -35,6 +35,41 @@ def test_equal_runs_are_seldom_called_different(count, rho):
     assert sum(calls) <= 4
 
 
+def bunched(generator, count, rho, scale=1.0):
+    """The same where every other batch was there already and each eighth step begins an epoch."""
+    place = np.arange(count)
+    shape = np.where(place % 2 == 0, 0.4, 1.6) + 2.0 * (place % 8 == 7)
+    return run(generator, count, rho, scale, spread=0.1) * shape
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "rho"), [(12, 0.0), (30, 0.5), (60, 0.5)])
+def test_equal_bunched_runs_are_seldom_called_different(count, rho):
+    generator = np.random.default_rng(13)
+    calls = [
+        compare_series(bunched(generator, count, rho), bunched(generator, count, rho)).certain
+        for _ in range(60)
+    ]
+    assert sum(calls) <= 3
+
+
+@pytest.mark.slow
+def test_a_real_difference_of_bunched_runs_is_found():
+    generator = np.random.default_rng(14)
+    made = [
+        compare_series(bunched(generator, 60, 0.3), bunched(generator, 60, 0.3, scale=0.55))
+        for _ in range(40)
+    ]
+    assert {one.by for one in made} == {"means"}
+    assert sum(one.certain for one in made) >= 36
+
+
+def test_means_that_are_known_better_are_taken():
+    ratio = compare_series([10.0] * 6, [5.0] * 6, (12.0, 5.0))
+    assert ratio.mean == pytest.approx(2.4)
+    assert ratio.by == "medians"
+
+
 @pytest.mark.slow
 def test_a_real_difference_is_found():
     generator = np.random.default_rng(12)

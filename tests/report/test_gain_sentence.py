@@ -17,7 +17,7 @@ def said(low, high, basis):
         step_ms_high=100 / low,
         basis=basis,
     )
-    return gain_sentence(gain, 100.0)
+    return gain_sentence(gain)
 
 
 @pytest.mark.parametrize(
@@ -27,20 +27,20 @@ def said(low, high, basis):
             1.25,
             2.0,
             "replay",
-            "expected 1.25x to 2.00x: 50.0 ms to 80.0 ms a step instead of 100 ms (replay of the recorded step)",
+            "expected 1.25x to 2.00x: 50.0 ms to 80.0 ms in the mean step instead of 100 ms (replay of the recorded step)",
         ),
         (
             1.0,
             2.0,
             "bound",
-            "expected at most 2.00x, 50.0 ms a step instead of 100 ms; how much of it can be had is not known",
+            "expected at most 2.00x, 50.0 ms in the mean step instead of 100 ms; how much of it can be had is not known",
         ),
         (1.0, 1.019, "roofline", "expected to gain nothing by itself (roofline of the device)"),
         (
             1.0,
             1.01,
             "experiment",
-            "measured 1.00x to 1.01x: 99.0 ms to 100 ms a step instead of 100 ms",
+            "measured 1.00x to 1.01x: 99.0 ms to 100 ms in the mean step instead of 100 ms",
         ),
     ],
 )

@@ -12,8 +12,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stepscope.errors import GateFailedError, InputError
+
+if TYPE_CHECKING:
+    from stepscope.report.compare_stats import Ratio
 
 NAME = "compare"
 HELP = "hold two runs against each other: is the difference real, where is it from"
@@ -27,7 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-if-slower",
         type=_share,
         metavar="5%",
-        help="exit with status 1 when the median step of AFTER is longer by more than this",
+        help="exit with status 1 when the step of AFTER is longer by more than this, by medians or, where steps come in "
+        "bunches, by means",
     )
     parser.add_argument(
         "--only-if-certain",
@@ -63,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
             path=args.after,
             way_out="record both the same way",
         )
-    _gate(comparison.ratio.median, args.fail_if_slower, is_open=_passes(comparison.certain, args))
+    _gate(comparison.ratio, args.fail_if_slower, is_open=_passes(comparison.certain, args))
     return 0
 
 
@@ -72,12 +77,12 @@ def _passes(certain: bool, args: argparse.Namespace) -> bool:
     return bool(args.only_if_certain) and not certain
 
 
-def _gate(ratio: float, share: float, *, is_open: bool) -> None:
+def _gate(ratio: Ratio, share: float, *, is_open: bool) -> None:
     """Raise when the second is slower by more than ``share``."""
-    longer = 1 / ratio - 1
+    longer = 1 / ratio.headline - 1
     if longer > share and not is_open:
         raise GateFailedError(
-            f"the median step is {longer * 100:.1f} % longer, more than the {share * 100:g} % allowed"
+            f"the {ratio.by.removesuffix('s')} step is {longer * 100:.1f} % longer, more than the {share * 100:g} % allowed"
         )
 
 

@@ -17,7 +17,7 @@ Verdict = Literal["faster", "slower", "same", "unproven", "not-comparable"]
 SLOW: Final = 1.25
 """A step that takes so many times the median is named as a slow one."""
 SAME: Final = 0.05
-"""An unproven difference of medians below this share is called none."""
+"""An unproven difference below this share is called none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class Side:
         device: The device of its first rank.
         steps: How many steps were compared; 0 when none could be told apart.
         series: What the steps are, in words.
-        median_ms, mean_ms: Over them; the window's length without steps.
+        median_ms, mean_ms: Over them; the window's length without steps. The mean step of a device lasts
+            until its work is done: what it still does behind the last step is shared by all.
         slow: Slow steps, longest first.
         loader_wait_ms: Waiting for the DataLoader in the mean step.
     """
@@ -60,7 +61,7 @@ class Prediction:
     Attributes:
         code, title: Of the finding, which the second report has no more.
         gain: What was promised, or measured by experiment.
-        measured: Speed-up by medians.
+        measured: Speed-up, by medians or by means as ``Ratio.by`` says.
         held: Whether it lies in the promised range.
     """
 
@@ -113,9 +114,14 @@ def compare(before: Report, after: Report) -> Comparison:
         series, words = clean, "steps without the profiler"
     else:
         series, words = (_series(one), _series(other)), "steady steps"
-    sides = _side(before, one, series[0], words), _side(after, other, series[1], words)
+    tails = (0.0, 0.0) if series is clean else (_tail(one), _tail(other))
+    sides = (
+        _side(before, one, series[0], words, tails[0]),
+        _side(after, other, series[1], words, tails[1]),
+    )
     comparable = (one.steps.count > 0) == (other.steps.count > 0) and min(map(min, series)) > 0
-    ratio = compare_series(*series) if comparable else None
+    means = sides[0].mean_ms, sides[1].mean_ms
+    ratio = compare_series(*series, means) if comparable else None
     gone, new = _lacking(before, after), _lacking(after, before)
     return Comparison(
         verdict=_verdict(ratio),
@@ -136,8 +142,8 @@ def _verdict(ratio: Ratio | None) -> Verdict:
     if ratio is None:
         return "not-comparable"
     if ratio.certain:
-        return "faster" if ratio.median > 1 else "slower"
-    return "same" if abs(ratio.median - 1) < SAME else "unproven"
+        return "faster" if ratio.headline > 1 else "slower"
+    return "same" if abs(ratio.headline - 1) < SAME else "unproven"
 
 
 def _typical(report: Report) -> RankReport:
@@ -160,7 +166,16 @@ def _series(rank: RankReport) -> tuple[float, ...]:
     return kept or steps.durations_ms
 
 
-def _side(report: Report, rank: RankReport, series: tuple[float, ...], words: str) -> Side:
+def _tail(rank: RankReport) -> float:
+    """Work of the device behind the last step, which belongs to the steps that launched it."""
+    if not rank.steps.count or any(rank.steps.partial) or rank.gpu is None:
+        return 0.0
+    return rank.gpu.tail_ms or 0.0
+
+
+def _side(
+    report: Report, rank: RankReport, series: tuple[float, ...], words: str, tail_ms: float
+) -> Side:
     """One side in figures."""
     middle = median(series)
     has_steps = rank.steps.count > 0
@@ -175,7 +190,7 @@ def _side(report: Report, rank: RankReport, series: tuple[float, ...], words: st
         steps=len(series) if has_steps else 0,
         series=words if has_steps else "window",
         median_ms=middle,
-        mean_ms=fmean(series),
+        mean_ms=fmean(series) + tail_ms / len(series),
         slow=tuple(sorted(slow, key=lambda step: -step.ms)),
         loader_wait_ms=rank.loader_wait_ms / max(rank.steps.count, 1),
     )
@@ -207,8 +222,8 @@ def _predictions(gone: tuple[Finding, ...], ratio: Ratio | None) -> tuple[Predic
             finding.code,
             finding.title,
             finding.gain,
-            ratio.median,
-            finding.gain.low <= ratio.median <= finding.gain.high,
+            ratio.headline,
+            finding.gain.low <= ratio.headline <= finding.gain.high,
         )
         for finding in gone
         if finding.gain is not None

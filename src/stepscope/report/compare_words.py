@@ -29,7 +29,7 @@ def sentence(comparison: Comparison) -> str:
         return f"the second is {comparison.verdict}: {figures}"
     if comparison.verdict == "same":
         return f"no real difference: {figures}; {doubt_sentence(comparison)}"
-    word = "faster" if ratio.median > 1 else "slower"
+    word = "faster" if ratio.headline > 1 else "slower"
     return f"not proven: the second looks {word}, {figures}, but {doubt_sentence(comparison)}"
 
 
@@ -55,14 +55,15 @@ def doubt_sentence(comparison: Comparison) -> str:
 
 
 def _figures(ratio: Ratio, one: Side, other: Side) -> str:
-    """Both ratios with the times behind the first."""
+    """Both ratios with the times behind the one that counts."""
     what = "a step" if one.steps else "for the window"
-    longer = 1 / ratio.median - 1
+    longer = 1 / ratio.headline - 1
     more = f", {format_frac(longer)} longer" if longer >= 0.005 else ""
-    return (
-        f"{ratio.median:.2f}x by medians ({format_ms(one.median_ms)} to "
-        f"{format_ms(other.median_ms)} {what}{more}), {ratio.mean:.2f}x by means"
-    )
+    medians = f"{ratio.median:.2f}x by medians", (one.median_ms, other.median_ms)
+    means = f"{ratio.mean:.2f}x by means", (one.mean_ms, other.mean_ms)
+    (first, times), (second, _) = (medians, means) if ratio.by == "medians" else (means, medians)
+    figures = f"{first} ({format_ms(times[0])} to {format_ms(times[1])} {what}{more}), {second}"
+    return figures if ratio.by == "medians" else f"{figures}, which say little of uneven steps"
 
 
 def slow_sentence(steps: tuple[SlowStep, ...]) -> str:
@@ -77,7 +78,7 @@ def slow_sentence(steps: tuple[SlowStep, ...]) -> str:
 
 
 def interval_sentence(ratio: Ratio) -> str:
-    """How sure the ratio of medians is."""
+    """How sure the ratio that counts is."""
     if ratio.interval is None:
         return "too few steps for an interval"
     low, high = ratio.interval
@@ -87,7 +88,7 @@ def interval_sentence(ratio: Ratio) -> str:
         else f"; the halves of one run differ by up to {format_frac(ratio.drift_frac)}"
     )
     return (
-        f"{low:.2f}x to {high:.2f}x for the ratio of medians (95 %, from the spread between steps; "
+        f"{low:.2f}x to {high:.2f}x for the ratio of {ratio.by} (95 %, from the spread between steps; "
         f"it does not know how one run differs from the next){drift}"
     )
 
@@ -100,6 +101,7 @@ def to_json(comparison: Comparison) -> bytes:
         "certain": comparison.certain,
         "ratio_median": None if ratio is None else ratio.median,
         "ratio_mean": None if ratio is None else ratio.mean,
+        "by": None if ratio is None else ratio.by,
         "interval": None if ratio is None else ratio.interval,
         "parts_delta_ms": comparison.parts_delta_ms,
         "sentence": sentence(comparison),

@@ -146,27 +146,23 @@ NO_GAIN: Final = 1.02
 """A smaller gain, at best, is called none."""
 
 
-def gain_sentence(gain: Gain, step_ms: float) -> str:
-    """A gain as a range of speed-ups and of step times, with what it rests on."""
+def gain_sentence(gain: Gain) -> str:
+    """A gain as a range of speed-ups and of mean step times, with what it rests on."""
     if gain.high < NO_GAIN and gain.basis != "experiment":
         return f"expected to gain nothing by itself ({BASES.get(gain.basis, gain.basis)})"
+    # Both ends are of one step time, which may be that of the many steps without the profiler.
+    now = format_ms(gain.low * gain.step_ms_high)
     if gain.basis == "bound":
         return (
-            f"expected at most {gain.high:.2f}x, {format_ms(gain.step_ms_low)} a step instead of "
-            f"{format_ms(step_ms)}; how much of it can be had is not known"
+            f"expected at most {gain.high:.2f}x, {format_ms(gain.step_ms_low)} in the mean step instead of "
+            f"{now}; how much of it can be had is not known"
         )
     verb = "measured" if gain.basis == "experiment" else "expected"
     basis = "" if gain.basis == "experiment" else f" ({BASES.get(gain.basis, gain.basis)})"
     return (
         f"{verb} {gain.low:.2f}x to {gain.high:.2f}x: {format_ms(gain.step_ms_low)} to "
-        f"{format_ms(gain.step_ms_high)} a step instead of {format_ms(step_ms)}{basis}"
+        f"{format_ms(gain.step_ms_high)} in the mean step instead of {now}{basis}"
     )
-
-
-def base_step_ms(rank: RankReport) -> float:
-    """The step time that a gain is held against: the steady mean where there is one."""
-    steady = rank.steps.steady_mean_ms
-    return rank.steps.mean_ms if steady is None else steady
 
 
 @dataclass(frozen=True, slots=True)

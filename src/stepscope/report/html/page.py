@@ -85,7 +85,6 @@ def _environment() -> Environment:
         "line_words": line_words,
         "loader_words": loader_words,
         "run_words": run_words,
-        "base_step_ms": sentences.base_step_ms,
         "growth": _growth,
     }
     return environment

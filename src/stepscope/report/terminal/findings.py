@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stepscope.report.foreign import printable_lines
-from stepscope.report.sentences import base_step_ms, focus, gain_sentence
+from stepscope.report.sentences import gain_sentence
 from stepscope.report.terminal.look import Look, indented
 from stepscope.units import format_value
 
@@ -29,14 +29,13 @@ def findings_section(report: Report, look: Look) -> list[RenderableType]:
     """Findings with their evidence, what to try and what it would gain."""
     if not report.findings:
         return []
-    step_ms = base_step_ms(focus(report))
     lines: list[RenderableType] = [
         look.say("What to change", "bold underline" if look.is_rich else "")
     ]
     for number, finding in enumerate(report.findings[:MOST_IN_FULL], 1):
         if number > 1:
             lines.append(Text(""))
-        lines += _finding(number, finding, step_ms, look)
+        lines += _finding(number, finding, look)
     rest = report.findings[MOST_IN_FULL:]
     for number, finding in enumerate(rest[:MOST_IN_SHORT], MOST_IN_FULL + 1):
         lines += [
@@ -73,7 +72,7 @@ def _action(finding: Finding, look: Look) -> Text:
     return look.say(f"Try: {finding.action}")
 
 
-def _finding(number: int, finding: Finding, step_ms: float, look: Look) -> list[RenderableType]:
+def _finding(number: int, finding: Finding, look: Look) -> list[RenderableType]:
     """One finding."""
     rank = "" if finding.rank is None else f", rank {finding.rank}"
     grade = f"{finding.code}, {finding.severity} severity, {finding.confidence} confidence{rank}"
@@ -82,7 +81,7 @@ def _finding(number: int, finding: Finding, step_ms: float, look: Look) -> list[
         body.append(look.say("; ".join(_evidence(item) for item in finding.evidence) + "."))
     body.append(_action(finding, look))
     if finding.gain is not None:
-        sentence = gain_sentence(finding.gain, step_ms)
+        sentence = gain_sentence(finding.gain)
         body.append(look.say(f"{sentence[:1].upper()}{sentence[1:]}.", "green"))
     pieces = [_title(number, finding, look), *(indented(piece, _INDENT) for piece in body)]
     pieces += [_code(line, look) for line in _lines(finding.snippet, look.width - _INDENT - 4)]
