@@ -27,7 +27,7 @@ def made_up(monkeypatch):
         if changes.compile:
             return "the script ended with status 1; see a log"
         losses = (2.0, 1.0, *[0.9 if changes.autocast else 0.5] * 4)
-        return trial.Trial(folder, step * next(noise), losses)
+        return trial.Trial(folder, (round(step * next(noise)),) * 3, losses)
 
     monkeypatch.setattr(trial, "run", one)
     monkeypatch.setattr("stepscope.experiment.rounds.situation_of", lambda _: CPU)

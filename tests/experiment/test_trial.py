@@ -55,7 +55,7 @@ def test_without_a_change_the_script_has_its_way(script, tmp_path):
     made, line = printed(script, tmp_path, Changes(), "--epochs", "2")
     assert "workers=0 prefetch=None persistent=False threads=2 dtype=torch.float32" in line
     assert "fused=None last=False arguments=['--epochs', '2']" in line
-    assert made.step_ns > 0
+    assert made.step_ns("means") > 0
     assert len(made.losses) >= 5
     seen = situation_of(made.folder)
     assert seen.has_loader

@@ -17,6 +17,7 @@ CPU = Situation(
     wait_frac=0.5,
     has_loader=True,
     workers=0,
+    restarts=False,
     cores=4,
     threads=True,
     has_gpu=False,
@@ -48,6 +49,12 @@ def test_workers_are_tried_around_the_number_that_is_needed():
     assert found["4 loader workers"].gain == TWICE
     assert found["2 loader workers"].changes.workers == 2
     assert "num_workers=2" in found["2 loader workers"].lines
+
+
+def test_workers_that_end_with_each_epoch_are_also_tried_to_live_on():
+    kept = [name for name in names(replace(CPU, restarts=True)) if "kept" in name]
+    assert kept == ["4 loader workers kept between epochs"]
+    assert not any("kept" in name for name in names(CPU))
 
 
 def test_a_loader_that_keeps_up_is_left_alone():

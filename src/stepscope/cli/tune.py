@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="seconds to spend at most; default: 600",
     )
     parser.add_argument(
-        "--steps", type=int, metavar="N", help="steps to time in a trial; default: up to 10"
+        "--steps", type=int, metavar="N", help="steps to time in a trial; default: up to 24"
     )
     parser.add_argument(
         "--only",

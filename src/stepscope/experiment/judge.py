@@ -1,7 +1,7 @@
 """Whether a difference is certain: a t interval over pairs of trials that ran one after the other.
 
 Steps of one run are not independent, and a machine is not equally fast all the time. So a trial counts
-as one value, its median step, and is only held against the trial next to it.
+as one value, its median or mean step, and is only held against the trial next to it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Ratio:
 
 
 def ratio_of(without: Sequence[float], with_change: Sequence[float]) -> Ratio:
-    """The ratio over pairs of trials, given the median step of each; at least one pair."""
+    """The ratio over pairs of trials, given the step of each; at least one pair."""
     logs = [math.log(a / b) for a, b in zip(without, with_change, strict=True)]
     mean = statistics.fmean(logs)
     if len(logs) < 2:

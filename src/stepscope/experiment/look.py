@@ -38,6 +38,7 @@ def situation_of(folder: Path) -> Situation:
         wait_frac=waited / whole if whole else 0.0,
         has_loader=bool(loaders),
         workers=loaders[0].workers if loaders else None,
+        restarts=bool(loaders) and loaders[0].epochs > 1 and not loaders[0].persistent,
         cores=rank.recording.cores or 1,
         threads=not len(trace.device),
         has_gpu=len(trace.device) > 0,

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from stepscope.report.compare_stats import (  # noqa: TC001  (the JSON decoder resolves it)
+    Statistic,
+)
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -24,6 +28,7 @@ class Measured:
         lines: What to write into the script, or how to call it; ``""`` for nothing.
         rounds: Pairs of trials, one with and one without the change.
         gain: Step time without over with the change; ``None`` when it could not be tried.
+        by: Of medians, or of means where steps come in bunches.
         low, high: Its 95 % interval; ``None`` below two rounds.
         predicted_low, predicted_high: What was predicted from the first trial; ``None`` for nothing.
         end: Why trials ended: the gain is certain, certainly no gain of 2 %, the budget was spent, or
@@ -38,6 +43,7 @@ class Measured:
     gain: float | None
     low: float | None
     high: float | None
+    by: Statistic = "medians"
     predicted_low: float | None = None
     predicted_high: float | None = None
     end: End
@@ -63,7 +69,7 @@ class Experiment:
 
     Attributes:
         command: The script and its arguments.
-        base_step_ms: Median step without any change.
+        base_step_ms: Step without any change, the median of all trials.
         seconds: How long it took.
         changes: Largest gain first.
     """

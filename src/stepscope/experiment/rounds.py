@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from stepscope.experiment.judge import Ratio
     from stepscope.experiment.outcome import End
+    from stepscope.report.compare_stats import Statistic
 
 MOST_ROUNDS = 8
 """What eight pairs of trials do not settle, more of them hardly will."""
@@ -50,34 +53,49 @@ class Order:
 
 @dataclass(slots=True)
 class _Open:
-    """A change while it is tried: step times with and without it, pair by pair."""
+    """A change while it is tried: trials without and with it, pair by pair."""
 
     variant: Variant
-    without: list[float] = field(default_factory=list)
-    with_change: list[float] = field(default_factory=list)
+    pairs: list[tuple[trial.Trial, trial.Trial]] = field(default_factory=list)
     losses_alike: bool | None = None
     end: End | None = None
     note: str = ""
 
     def judge(self) -> None:
-        if len(self.without) < LEAST_ROUNDS:
+        ratio = self.ratio
+        if ratio is None or len(self.pairs) < LEAST_ROUNDS:
             return
-        ratio = ratio_of(self.without, self.with_change)
         if ratio.is_certain:
             self.end = "certain"
         elif ratio.is_nothing:
             self.end = "no difference"
 
+    @property
+    def by(self) -> Statistic:
+        """Means, when steps of any trial come in bunches."""
+        return "means" if any(one.is_uneven for pair in self.pairs for one in pair) else "medians"
+
+    @property
+    def ratio(self) -> Ratio | None:
+        """What is known so far; ``None`` before the first pair."""
+        if not self.pairs:
+            return None
+        by = self.by
+        return ratio_of(
+            [without.step_ns(by) for without, _ in self.pairs],
+            [changed.step_ns(by) for _, changed in self.pairs],
+        )
+
     def measured(self) -> Measured:
-        variant, gain = self.variant, self.variant.gain
-        ratio = ratio_of(self.without, self.with_change) if self.without else None
+        variant, gain, ratio = self.variant, self.variant.gain, self.ratio
         return Measured(
             name=variant.name,
             lines=variant.lines,
-            rounds=len(self.without),
+            rounds=len(self.pairs),
             gain=ratio.gain if ratio else None,
             low=ratio.low if ratio else None,
             high=ratio.high if ratio else None,
+            by=self.by,
             predicted_low=gain.low if gain else None,
             predicted_high=gain.high if gain else None,
             end=self.end or "budget",
@@ -99,16 +117,16 @@ def tune(order: Order) -> Experiment:
         raise InputError(f"the script cannot be tried: {first}", path=str(order.folder))
     changes = [_Open(variant) for variant in _variants(order, first.folder)]
     order.tell(f"{len(changes)} changes to try: {', '.join(one.variant.name for one in changes)}")
-    steps: list[float] = []
+    bases = [first]
     for number in range(1, MOST_ROUNDS + 1):
         left = [one for one in changes if one.end is None]
-        if not left or not _round(order, number, left, steps, begun):
+        if not left or not _round(order, number, left, bases, begun):
             break
     made = [one.measured() for one in changes]
     made.sort(key=lambda one: -(one.gain or 0.0))
     done = Experiment(
         command=order.command,
-        base_step_ms=ns_to_ms(sorted(steps or [first.step_ns])[len(steps) // 2]),
+        base_step_ms=ns_to_ms(statistics.median(one.step_ns(_shown(one)) for one in bases)),
         seconds=time.monotonic() - begun,
         changes=tuple(made),
     )
@@ -135,7 +153,9 @@ def _split(command: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return command[:cut], command[cut:]
 
 
-def _round(order: Order, number: int, left: list[_Open], steps: list[float], begun: float) -> bool:
+def _round(
+    order: Order, number: int, left: list[_Open], bases: list[trial.Trial], begun: float
+) -> bool:
     """One trial without a change and one with each that is open; False when the budget is spent."""
     longest = 0.0
     base: trial.Trial | str = ""
@@ -149,7 +169,7 @@ def _round(order: Order, number: int, left: list[_Open], steps: list[float], beg
             base = _trial(order, name, order.command, Changes())
             if isinstance(base, str):
                 raise InputError(f"the script cannot be tried: {base}", path=str(order.folder))
-            steps.append(base.step_ns)
+            bases.append(base)
         elif isinstance(base, trial.Trial):
             own = one.variant.arguments
             command = order.command if own is None else (*script, *own)
@@ -162,8 +182,7 @@ def _tried(one: _Open, base: trial.Trial, made: trial.Trial | str) -> None:
     if isinstance(made, str):
         one.end, one.note = "failed", made
         return
-    one.without.append(base.step_ns)
-    one.with_change.append(made.step_ns)
+    one.pairs.append((base, made))
     one.losses_alike = are_alike(base.losses, made.losses)
     one.judge()
 
@@ -172,6 +191,13 @@ def _trial(
     order: Order, name: str, command: tuple[str, ...], changes: Changes, *, first: bool = False
 ) -> trial.Trial | str:
     made = trial.run(command, changes, order.folder / name, steps=order.steps, first=first)
-    said = made if isinstance(made, str) else f"{ns_to_ms(made.step_ns):.1f} ms a step"
+    said = made
+    if isinstance(made, trial.Trial):
+        by = _shown(made)
+        said = f"{ns_to_ms(made.step_ns(by)):.1f} ms in the {by.removesuffix('s')} step"
     order.tell(f"  {name}: {said}")
     return made
+
+
+def _shown(made: trial.Trial) -> Statistic:
+    return "means" if made.is_uneven else "medians"

@@ -39,7 +39,7 @@ def _cells(one: Measured) -> tuple[str, ...]:
     ends = {"no difference": "no gain", "budget": "not certain", "failed": "failed"}
     return (
         one.name,
-        "-" if one.gain is None else f"{one.gain:.2f}x",
+        "-" if one.gain is None else f"{one.gain:.2f}x by {one.by}",
         "-" if one.low is None else f"{one.low:.2f} to {one.high:.2f}",
         "-"
         if one.predicted_low is None

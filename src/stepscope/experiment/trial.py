@@ -10,14 +10,21 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from stepscope.errors import InputError
+from stepscope.job.loaders import epoch_batches
 from stepscope.record.trial import LOSSES_NAME, Order
+from stepscope.report.compare_stats import is_uneven
 from stepscope.schema.run_folder import load_run
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from stepscope.record.hooks.changes import Changes
+    from stepscope.report.compare_stats import Statistic
+    from stepscope.schema.loader_rows import LoaderUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +33,23 @@ class Trial:
 
     Attributes:
         folder: Its run folder.
-        step_ns: Median step without a profiler.
+        steps_ns: Steps without a profiler, of whole epochs where epochs are short; not empty.
         losses: As far as they were seen.
     """
 
     folder: Path
-    step_ns: float
+    steps_ns: tuple[int, ...]
     losses: tuple[float, ...]
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether steps come in bunches, so that only their mean says what a run gets done."""
+        return is_uneven(np.array(self.steps_ns, dtype=np.float64))
+
+    def step_ns(self, by: Statistic) -> float:
+        """The median or the mean step."""
+        figure = statistics.fmean if by == "means" else statistics.median
+        return float(figure(self.steps_ns))
 
 
 def run(
@@ -84,4 +101,14 @@ def _read(folder: Path, log: Path) -> Trial | str:
         return f"too few steps were seen; see {log}"
     losses = folder / LOSSES_NAME
     values = json.loads(losses.read_text(encoding="utf-8")) if losses.is_file() else []
-    return Trial(folder, float(statistics.median(recording.clean_steps_ns)), tuple(values))
+    steps = _whole_epochs(recording.clean_steps_ns, recording.loaders)
+    return Trial(folder, steps, tuple(values))
+
+
+def _whole_epochs(steps_ns: tuple[int, ...], loaders: Sequence[LoaderUse]) -> tuple[int, ...]:
+    """The last steps that make up whole epochs, because the first step of each waits for its batch."""
+    feeding = [use for use in loaders if use.role == "training"]
+    epoch = epoch_batches(feeding[0]) if len(feeding) == 1 else None
+    if epoch is None or epoch > len(steps_ns):
+        return steps_ns
+    return steps_ns[-(len(steps_ns) // epoch * epoch) :]

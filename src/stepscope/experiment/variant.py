@@ -51,6 +51,7 @@ class Situation:
         wait_frac: Share of the step in which training waits for data.
         has_loader: Whether there is a DataLoader at all.
         workers: Its workers; ``None`` when unknown.
+        restarts: Whether several epochs were begun with workers that end with each, or with none.
         cores: Cores that the process may use.
         threads: Whether operators run on the CPU, so that their threads matter.
         has_gpu: Whether work runs on a GPU.
@@ -62,6 +63,7 @@ class Situation:
     wait_frac: float
     has_loader: bool
     workers: int | None
+    restarts: bool
     cores: int
     threads: bool
     has_gpu: bool
@@ -84,12 +86,13 @@ def _loader(seen: Situation) -> list[Variant]:
         out += [
             Variant(
                 name=f"{number} loader worker{'s' if number > 1 else ''}",
-                changes=Changes(workers=number, persistent=True),
-                lines=f"loader = DataLoader(..., num_workers={number}, persistent_workers=True)",
+                changes=Changes(workers=number),
+                lines=f"loader = DataLoader(..., num_workers={number})",
                 gain=predicted.get(number, seen.gains.input if number >= needed else None),
             )
             for number in chosen
         ]
+        out += _kept(seen, seen.workers or needed)
         if seen.workers:
             out.append(
                 Variant(
@@ -108,6 +111,19 @@ def _loader(seen: Situation) -> list[Variant]:
             )
         )
     return out
+
+
+def _kept(seen: Situation, workers: int) -> list[Variant]:
+    """Workers that live on, where several epochs were begun."""
+    if not seen.restarts:
+        return []
+    return [
+        Variant(
+            name=f"{workers} loader worker{'s' if workers > 1 else ''} kept between epochs",
+            changes=Changes(workers=workers, persistent=True),
+            lines=f"loader = DataLoader(..., num_workers={workers}, persistent_workers=True)",
+        )
+    ]
 
 
 def _compute(seen: Situation) -> list[Variant]:

@@ -85,7 +85,7 @@ def setting_of(folder: RankFolder) -> Setting:
         cpu_frac=min(1.0, computing / sum(work)) if sum(work) > 0 else None,
         queued_frac=queued / making if making and single[0].queued_ns >= 0 else None,
         workers=use.workers,
-        epoch_batches=_epoch_batches(use),
+        epoch_batches=epoch_batches(use),
         per_step=use.batches / recording.steps_seen if recording.steps_seen else None,
     )
 
@@ -101,7 +101,7 @@ def _clean(steps: Sequence[StepRow]) -> CleanSteps | None:
     )
 
 
-def _epoch_batches(use: LoaderUse) -> int | None:
+def epoch_batches(use: LoaderUse) -> int | None:
     """Batches of an epoch, where more than one was begun; the last one may not have ended."""
     if use.epochs < 2:
         return None

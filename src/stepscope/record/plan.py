@@ -35,6 +35,7 @@ class Plan:
     Attributes:
         warmup: Steps to leave out at the beginning, at least until steps have settled when ``None``.
         clean: Steps to time without any profiler before the window.
+        most_clean: So many at most when their length decides.
         active: Steps in the window.
         stop: Whether to end the script after the window.
         detail: Whether a second window with shapes, memory and stacks follows the first.
@@ -47,6 +48,7 @@ class Plan:
 
     warmup: int | None = None
     clean: int | None = None
+    most_clean: int = 10
     active: int | None = None
     stop: bool = False
     detail: bool = False
@@ -62,7 +64,11 @@ class Plan:
 
     def clean_for(self, step_ns: float) -> int:
         """Steps to time, given their typical length so far."""
-        return self.clean if self.clean is not None else _fitting(30, step_ns, least=3, most=10)
+        return (
+            self.clean
+            if self.clean is not None
+            else _fitting(30, step_ns, least=3, most=self.most_clean)
+        )
 
     def active_for(self, step_ns: float, bytes_per_step: float | None = None) -> int:
         """Steps to profile: more when they are tiny, fewer where a budget asks for it, never none.

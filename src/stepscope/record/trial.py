@@ -21,6 +21,9 @@ from stepscope.record.script import Script
 
 LOSSES_NAME = "losses.json"
 
+MOST_CLEAN = 24
+"""Steps to time where their length decides: enough for some bunches of batches and for short epochs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
@@ -61,7 +64,7 @@ def main(arguments: list[str]) -> int:
     options = JobOptions(
         name=script.name,
         command=script.command,
-        plan=Plan(clean=order.clean, active=order.active, stop=True),
+        plan=Plan(clean=order.clean, most_clean=MOST_CLEAN, active=order.active, stop=True),
         out=order.out,
         analyze=False,
     )
