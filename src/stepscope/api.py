@@ -16,6 +16,7 @@ from stepscope.cost.of_report import with_use_and_cost
 from stepscope.cost.options import CostOptions
 from stepscope.errors import InputError, OptionError
 from stepscope.job.gather import gather, with_timelines
+from stepscope.job.light import light_report
 from stepscope.job.loaders import loader_reports, setting_of
 from stepscope.job.lost import lost_ranks
 from stepscope.job.notices import merged
@@ -23,8 +24,15 @@ from stepscope.job.report import job_report
 from stepscope.job.waiting import waiting_of
 from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
+from stepscope.schema.light import light_files
 from stepscope.schema.report import Health, Notice, Recording, Report
-from stepscope.schema.run_folder import RankRecording, RunFolder, is_run_folder, load_run
+from stepscope.schema.run_folder import (
+    TRACE_SUFFIX,
+    RankRecording,
+    RunFolder,
+    is_run_folder,
+    load_run,
+)
 from stepscope.schema.run_time import RUN_PARTS, RunParts
 from stepscope.units import ns_to_ms
 from stepscope.watch.filesystem import file_system
@@ -36,6 +44,7 @@ if TYPE_CHECKING:
     from stepscope.job.digest import RankDigest
     from stepscope.job.gather import Gathered
     from stepscope.predict import Setting
+    from stepscope.schema.light_report import LightReport
     from stepscope.schema.loader import LoaderReport, PlaceRow
 
 REPORT_NAME = "report.json"
@@ -98,6 +107,25 @@ def price(report: Report, options: CostOptions) -> Report:
     return with_use_and_cost(report, _run_folder(report.paths), options, os.environ)
 
 
+def has_steps_only(paths: Sequence[str | os.PathLike[str]]) -> bool:
+    """Whether what is named is one run folder in which there are step times of a whole run, and no traces."""
+    folder = Path(paths[0]) if len(paths) == 1 else None
+    return (
+        folder is not None
+        and bool(light_files(folder))
+        and not any(folder.glob(f"rank*/*{TRACE_SUFFIX}"))
+    )
+
+
+def load_light(path: str | os.PathLike[str]) -> LightReport:
+    """What the step times of a whole run tell, of all ranks that left some.
+
+    Raises:
+        InputError: No rank left a whole step.
+    """
+    return light_report(Path(path))
+
+
 def load_report(path: str | os.PathLike[str]) -> Report:
     """The report of whatever stands there: a ``report.json``, a run folder that has one, or traces.
 
@@ -113,7 +141,7 @@ def load_report(path: str | os.PathLike[str]) -> Report:
     return analyze([given])
 
 
-def save_json(report: Report, target: str | os.PathLike[str] | IO[bytes]) -> None:
+def save_json(report: Report | LightReport, target: str | os.PathLike[str] | IO[bytes]) -> None:
     """Writes ``report.json`` to a path or an open binary file."""
     saved.save(report, target)
 

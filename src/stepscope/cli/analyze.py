@@ -2,7 +2,8 @@
 
 Give files, folders (a job with one file per rank, or a run folder of 'stepscope profile'), or '-'
 for standard input. Plain or gzipped JSON of any PyTorch since 2020 is read, whatever the file is
-called; broken files are read as far as they are whole, and the report says so.
+called; broken files are read as far as they are whole, and the report says so. Of a run in light
+mode ('stepscope profile --light'), the step times of all ranks are read and compared.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from stepscope.cli.rates import add_plan, options_of
+from stepscope.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
     from stepscope import api
     from stepscope.cost.options import CostOptions
 
+    if api.has_steps_only(args.paths):
+        return _tell_steps(args)
     with _progress() as progress:
         report = api.analyze(
             args.paths,
@@ -82,6 +86,24 @@ def run(args: argparse.Namespace) -> int:
     if options != CostOptions():
         report = api.price(report, options)
     deliver(report, json=args.json, html=args.html, text=not args.no_text)
+    return 0
+
+
+def _tell_steps(args: argparse.Namespace) -> int:
+    """A run in light mode: there are step times and no traces."""
+    from stepscope import api
+    from stepscope.report.light_text import light_text
+
+    unused = [args.rank, args.steps, args.scheduler]
+    if args.html != "none" or any(one is not None for one in unused):
+        raise OptionError(
+            "this run holds step times and no traces: only --json and --no-text have a meaning for it"
+        )
+    report = api.load_light(args.paths[0])
+    if not args.no_text:
+        print(light_text(report), end="", file=sys.stderr if args.json == "-" else sys.stdout)
+    if args.json:
+        api.save_json(report, sys.stdout.buffer if args.json == "-" else args.json)
     return 0
 
 

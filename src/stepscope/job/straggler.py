@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from stepscope.job.blame import Blame
     from stepscope.job.digest import RankDigest
@@ -95,24 +95,44 @@ def straggler_of(
         steps: Numbers of the steady steps.
         uncertainty_ns: Of the aligned clocks.
     """
+    hosts = [one.host_name for one in ranks]
+    return judged(found, hosts, steps, uncertainty_ns, lambda at: _blocks_no_more(ranks, at))
+
+
+def judged(
+    found: Blame,
+    hosts: Sequence[str | None],
+    steps: Sequence[int],
+    uncertainty_ns: int,
+    blocks_no_more: Callable[[int], bool],
+) -> Straggler | None:
+    """The rank to which most of the waiting goes back; ``None`` where nobody was late.
+
+    Args:
+        found: Late arrivals.
+        hosts: The ranks' machines by position.
+        steps: Numbers of the steady steps.
+        uncertainty_ns: Of the moments that lateness is told from.
+        blocks_no_more: Whether the rank at a position makes no more blocking calls than the others.
+    """
     if not len(found.culprit):
         return None
-    caused = np.bincount(found.culprit, found.wait_ns, len(ranks)).astype(np.float64)
+    caused = np.bincount(found.culprit, found.wait_ns, len(hosts)).astype(np.float64)
     place = int(caused.argmax())
     share = float(caused[place] / caused.sum()) if caused.sum() else 0.0
     mine = found.culprit == place
-    longer = _longer(found, place, as_host=_blocks_no_more(ranks, place))
-    node = _node(ranks, caused)
+    longer = _longer(found, place, as_host=blocks_no_more(place))
+    node = _node(hosts, caused)
     loss_ns = found.loss_ns[mine]
     if node is not None:
         # Its ranks are late together, so that the margin to the next says nothing.
-        at_node = np.array([one.host_name == node for one in ranks])
+        at_node = np.array([host == node for host in hosts])
         share = float(caused[at_node].sum() / caused.sum())
         mine = at_node[found.culprit]
         loss_ns = found.late_ns[mine]
     per_step = _per_step(loss_ns, found.step[mine], steps)
     late_steps = int(_is_late(per_step).sum())
-    needed = SHARE_OF_TWO if len(ranks) == 2 else SHARE_OF_MANY
+    needed = SHARE_OF_TWO if len(hosts) == 2 else SHARE_OF_MANY
     often = not steps or (
         late_steps >= min(LEAST_STEPS, len(steps)) and late_steps >= SELDOM * len(steps)
     )
@@ -133,7 +153,7 @@ def straggler_of(
         and int(mine.sum()) >= LEAST_STEPS
         and (
             float(np.median(found.spread_ns[mine])) >= FAR * uncertainty_ns
-            or _by_chance(found, mine, len(ranks)) < CHANCE
+            or _by_chance(found, mine, len(hosts)) < CHANCE
         ),
     )
 
@@ -223,9 +243,8 @@ def _largest(longer: tuple[tuple[str, int], ...]) -> str | None:
     return longer[0][0]
 
 
-def _node(ranks: Sequence[RankDigest], caused: Floats) -> str | None:
+def _node(hosts: Sequence[str | None], caused: Floats) -> str | None:
     """The host whose ranks are late together, each about as often as the other."""
-    hosts = [one.host_name for one in ranks]
     if None in hosts or len(set(hosts)) < 2 or not caused.sum():
         return None
     by_host: dict[str | None, list[float]] = {}

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
 import msgspec
 
@@ -14,12 +14,15 @@ from stepscope.errors import InputError
 from stepscope.report.whole import write_whole
 from stepscope.schema.report import DEVICE_PARTS, HOST_PARTS, SCHEMA_VERSION, Report
 
+if TYPE_CHECKING:
+    from stepscope.schema.light_report import LightReport
+
 _PLACE: Final = re.compile(r"^(?P<what>.*?)(?: - at `(?P<place>[^`]*)`)?$", re.DOTALL)
 _BYTE: Final = re.compile(r"\(byte (\d+)\)")
 _AGAIN: Final = "make it again with stepscope analyze PATH --json report.json"
 
 
-def encode(report: Report) -> bytes:
+def encode(report: Report | LightReport) -> bytes:
     """The report as UTF-8 JSON in one line, with a newline at its end.
 
     Raises:
@@ -29,7 +32,7 @@ def encode(report: Report) -> bytes:
     return msgspec.json.encode(report) + b"\n"
 
 
-def save(report: Report, target: str | os.PathLike[str] | IO[bytes]) -> None:
+def save(report: Report | LightReport, target: str | os.PathLike[str] | IO[bytes]) -> None:
     """Write a report to a path or to a binary file.
 
     A path is replaced in one move, so that a reader never sees half a report.
