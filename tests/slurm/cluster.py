@@ -206,11 +206,11 @@ StorageLoc=accounts
                 raise RuntimeError(f"{what} did not come up")
             time.sleep(0.1)
 
-    def run(self, *command, seconds=90, **more):
+    def run(self, *command, seconds=90, environment=None, **more):
         """Runs a program against this cluster."""
         return subprocess.run(
             command,
-            env=self.environ,
+            env=environment or self.environ,
             capture_output=True,
             text=True,
             timeout=seconds,
