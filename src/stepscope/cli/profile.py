@@ -12,6 +12,10 @@ recorded with PyTorch's profiler, and the script goes on. When it has ended, the
 and the diagnosis printed on stderr; report.html is in the run folder. The script's standard
 output and its exit status stay its own. What follows the script belongs to the script.
 
+Beside it runs a small process of ours that looks at CPU, GPU, memory, files and energy about twice
+a second, as 'stepscope watch' does, so that the report can lay them beside the steps and tell what
+the run cost. Options of the plan and the rates are those of 'stepscope cost'.
+
 Behind "--" stands any command: every Python process below it that trains is recorded, launchers
 and loader workers are left alone, and the list of both is printed. Inside a launcher
 (torchrun ... -m stepscope profile train.py, srun stepscope profile train.py) each process records
@@ -23,10 +27,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from stepscope.cli.rates import add_plan, checked_words, options_of
 from stepscope.errors import OptionError
 
 if TYPE_CHECKING:
     from stepscope.record.script import Script
+    from stepscope.schema.companion import Companion
 
 NAME = "profile"
 HELP = "run a training script, record a few of its steps, and say what limits them"
@@ -55,6 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-analyze", action="store_true", help="record only; see stepscope analyze DIR"
     )
+    parser.add_argument(
+        "--no-watch",
+        action="store_true",
+        help="sample no utilisation and energy from a process beside the script",
+    )
+    add_plan(parser)
     parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
@@ -128,17 +140,21 @@ def run(args: argparse.Namespace) -> int:
         max_megabytes=args.max_megabytes,
         light=args.light,
     )
+    rates = checked_words(options_of(args))
     if args.module is None and args.words[:1] == ["--"]:
         from stepscope.record.command import CommandOptions, launch_command
 
-        if len(args.words) < 2:
+        command = tuple(args.words[1:])
+        if not command:
             raise OptionError("give a command behind --")
         return launch_command(
             CommandOptions(
-                command=tuple(args.words[1:]),
+                command=command,
                 plan=plan,
                 out=args.out,
                 analyze=not args.no_analyze,
+                companion=_companion(args, command),
+                report_options=rates,
             )
         )
     script = _script(args)
@@ -148,8 +164,19 @@ def run(args: argparse.Namespace) -> int:
         plan=plan,
         out=args.out,
         analyze=not args.no_analyze,
+        companion=_companion(args, script.command),
+        report_options=rates,
     )
     return launch(script, Job(options))
+
+
+def _companion(args: argparse.Namespace, command: tuple[str, ...]) -> Companion | None:
+    """Who samples utilisation and energy beside the run; nobody where only steps are timed."""
+    if args.no_watch or args.light:
+        return None
+    from stepscope.watch.beside import INTERVAL_S, Beside
+
+    return Beside(command, INTERVAL_S)
 
 
 def _script(args: argparse.Namespace) -> Script:

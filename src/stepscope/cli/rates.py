@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from stepscope.errors import OptionError
 
 if TYPE_CHECKING:
     import argparse
@@ -74,3 +79,23 @@ def words_of(options: CostOptions) -> tuple[str, ...]:
             # With an equals sign, because a name may begin with a dash.
             words.append(f"{name}={Path(text).absolute() if is_file else text}")
     return tuple(words)
+
+
+def checked_words(options: CostOptions) -> tuple[str, ...]:
+    """The same, after another process has tried to price with them: a run may not end before it is told.
+
+    In another process, because nothing that pricing needs may come into the one that trains.
+
+    Raises:
+        OptionError: The rates or the plan cannot be.
+    """
+    from stepscope.cost.options import CostOptions, with_environment
+
+    words = words_of(options)
+    if with_environment(options, os.environ) == CostOptions():
+        return words
+    line = [sys.executable, "-m", "stepscope", "cost", "--hours=1", *words]
+    tried = subprocess.run(line, capture_output=True, text=True, check=False)  # noqa: S603
+    if tried.returncode:
+        raise OptionError(tried.stderr.strip().removeprefix("stepscope: "))
+    return words

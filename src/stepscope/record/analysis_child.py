@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def analyze_run(folder: Path, *, report_fd: int = 2, light: bool = False) -> int:
+def analyze_run(
+    folder: Path, options: tuple[str, ...] = (), *, report_fd: int = 2, light: bool = False
+) -> int:
     """Analyse the run folder and print the report.
 
     Args:
         folder: The run folder; ``report.json`` and ``report.html`` are written into it.
+        options: More arguments for ``stepscope analyze``.
         report_fd: Where the report is printed; stderr, unless the whole process is ours.
         light: Whether there are step times only, of which ``light.json`` is written instead.
 
@@ -28,7 +31,7 @@ def analyze_run(folder: Path, *, report_fd: int = 2, light: bool = False) -> int
     written = ["--json", str(folder / "light.json")]
     if not light:
         written = ["--json", str(folder / "report.json"), "--html", str(folder / "report.html")]
-    command = [sys.executable, "-m", "stepscope", "analyze", str(folder), *written]
+    command = [sys.executable, "-m", "stepscope", "analyze", str(folder), *written, *options]
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()

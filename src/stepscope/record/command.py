@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,10 +27,11 @@ from stepscope.schema.light import light_files
 from stepscope.schema.run_folder import is_run_folder, load_run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import FrameType
 
     from stepscope.record.plan import Plan
+    from stepscope.schema.companion import Companion
     from stepscope.schema.run_folder import RunFolder
 
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1")
@@ -48,12 +50,16 @@ class CommandOptions:
         plan: How many steps.
         out: Folder to write to; ``None`` for a fresh one under ``stepscope-runs``.
         analyze: Whether to analyse the run afterwards.
+        companion: Goes along with the run in a process of its own; ``None`` for nobody.
+        report_options: More arguments for ``stepscope analyze``.
     """
 
     command: tuple[str, ...]
     plan: Plan
     out: str | None = None
     analyze: bool = True
+    companion: Companion | None = None
+    report_options: tuple[str, ...] = ()
 
 
 def launch_command(options: CommandOptions) -> int:
@@ -82,7 +88,8 @@ def launch_command(options: CommandOptions) -> int:
         return _status(_run(options.command, os.environ))
     environment = recorded_below(os.environ, folder, json.dumps(asdict(options.plan)))
     # Nobody listens for the signal that asks for a window where there are none.
-    code = _run(options.command, environment, None if options.plan.light else folder)
+    signalled = None if options.plan.light else folder
+    code = _run(options.command, environment, signalled, partial(_accompany, options, folder))
     if manifest is None:
         return _status(code)
     manifest.finish(code)
@@ -94,12 +101,15 @@ def launch_command(options: CommandOptions) -> int:
     if options.analyze and options.plan.light and light_files(folder):
         analyze_run(folder, light=True)
     elif options.analyze and any(rank.trace for rank in run.ranks):
-        analyze_run(folder)
+        analyze_run(folder, options.report_options)
     return _status(code)
 
 
 def _run(
-    command: tuple[str, ...], environment: Mapping[str, str], folder: Path | None = None
+    command: tuple[str, ...],
+    environment: Mapping[str, str],
+    folder: Path | None = None,
+    accompany: Callable[[int], None] | None = None,
 ) -> int:
     """The command's return code, negative for a signal; signals to this process are sent on to it."""
     with subprocess.Popen(command, env=environment) as child:  # noqa: S603  to run it is the purpose
@@ -124,10 +134,23 @@ def _run(
                 before[number] = signal.signal(number, send_on)
         before[signal.SIGINT] = signal.signal(signal.SIGINT, wait_for_child)
         try:
+            if accompany is not None:
+                accompany(child.pid)
             return child.wait()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _accompany(options: CommandOptions, folder: Path, pid: int) -> None:
+    """Let the companion go along until the command has ended, which is left to be waited for."""
+    companion, place = options.companion, place_of(os.environ)
+    if companion is None or not hasattr(os, "waitid"):
+        return
+    companion.begin(folder, pid, place.rank or 0, place.world_size)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    # The command is a zombie now, whose final account the kernel still holds.
+    companion.end()
 
 
 def _send_to_recorded(folder: Path, number: int) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from stepscope.record.plan import Plan
+    from stepscope.schema.companion import Companion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,8 @@ class JobOptions:
         joins: Whether ``out`` is a run folder that a launcher has made for several processes.
         begin_ns: When the process began, on the clock of ``perf_counter_ns``; ``None`` for now.
         import_ns: How long importing torch took, where that has happened already; ``None`` otherwise.
+        companion: Goes along with the recording in a process of its own; ``None`` for nobody.
+        report_options: More arguments for ``stepscope analyze``.
     """
 
     name: str
@@ -52,6 +55,8 @@ class JobOptions:
     joins: bool = False
     begin_ns: int | None = None
     import_ns: int | None = None
+    companion: Companion | None = None
+    report_options: tuple[str, ...] = ()
 
 
 class Job:
@@ -94,9 +99,13 @@ class Job:
             self.rank = claim_rank(self.folder, place.rank if shares else 0)
             self._recorder = self._made(self.folder, self.rank)
         except OSError as error:
-            self._voice.warn(f"nothing can be recorded, the script runs all the same: {error}")
+            # Steps are timed beside a watch without having been asked for, so their absence is no news.
+            if not (options.plan.light and options.joins):
+                self._voice.warn(f"nothing can be recorded, the script runs all the same: {error}")
             self.folder = self.rank = None
             return
+        if options.companion is not None:
+            options.companion.begin(self.folder, os.getpid(), self.rank, place.world_size)
         if options.import_ns is not None:
             self._recorder.account.torch_imported(options.import_ns)
         Job.current = self
@@ -157,6 +166,8 @@ class Job:
             return
         self._guard.finish(recorder.finish)
         Guard(self._voice).finish(lambda: journal.finish(status))
+        if self._options.companion is not None:
+            self._options.companion.end()
         if self._options.joins or (self._place.is_one_of_many and self.rank != 0):
             return
         recording = recorder.recording()
@@ -170,7 +181,10 @@ class Job:
     def _analyze(self, folder: Path) -> None:
         try:
             self.analysis_status = analyze_run(
-                folder, report_fd=self._options.report_fd, light=self.is_light
+                folder,
+                self._options.report_options,
+                report_fd=self._options.report_fd,
+                light=self.is_light,
             )
         except (OSError, KeyboardInterrupt) as error:
             self._voice.warn(f"the run was not analysed: {type(error).__name__} {error}")

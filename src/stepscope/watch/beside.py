@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MODULE = "stepscope.watch.beside"
 SHELL = "/bin/sh"
 IN_BACKGROUND = '"$@" </dev/null >/dev/null 2>&1 & echo $!'
+INTERVAL_S = 0.5
+"""Time between two samples."""
 PATIENCE_S = 5.0
 """A watcher that has not ended by then is left to itself."""
 
