@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
+import time
 
 import psutil
 import pytest
@@ -155,6 +156,19 @@ def test_a_worker_that_dies_is_noticed(monkeypatch):
     with pytest.raises(NeedsOneReader):
         decode_all(batches(EVENT, EVENT, EVENT), 2)
     assert children() == before
+
+
+def test_a_worker_that_is_dead_before_it_was_asked_is_noticed_too(monkeypatch):
+    """Then what it was to be told is still in the pipe's buffer when the pipe is closed."""
+    monkeypatch.setattr(workers, "START", "import sys; sys.exit(3)")
+
+    def late():
+        while any(child.status() != psutil.STATUS_ZOMBIE for child in psutil.Process().children()):
+            time.sleep(0.01)
+        yield from batches(EVENT, EVENT)
+
+    with pytest.raises(NeedsOneReader):
+        decode_all(late(), 2)
 
 
 def test_a_file_is_read_all_the_same_when_workers_die(tmp_path, several, monkeypatch):

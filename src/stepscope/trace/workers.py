@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,8 +93,10 @@ class _Worker:
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
-            if stream:
-                stream.close()
+            # What could not be sent to a child that died is tried again here.
+            with suppress(OSError):
+                if stream:
+                    stream.close()
 
     def run(self, jobs: _Jobs, results: dict[int, Decoded]) -> None:
         """Works until there are no more jobs, or one of the workers fails."""
