@@ -21,6 +21,7 @@ from stepscope.job.loaders import loader_reports, setting_of
 from stepscope.job.lost import lost_ranks
 from stepscope.job.notices import merged
 from stepscope.job.report import job_report
+from stepscope.job.staging import measured_staging, staging_sentence
 from stepscope.job.waiting import waiting_of
 from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
@@ -43,26 +44,28 @@ if TYPE_CHECKING:
     from stepscope.analysis.results import Results
     from stepscope.job.digest import RankDigest
     from stepscope.job.gather import Gathered
-    from stepscope.predict import Setting
+    from stepscope.predict import Setting, Staging
     from stepscope.schema.light_report import LightReport
     from stepscope.schema.loader import LoaderReport, PlaceRow
 
 REPORT_NAME = "report.json"
 
 
-def analyze(
+def analyze(  # noqa: PLR0913  (choices of a reader, each named at the call)
     paths: Sequence[str | os.PathLike[str]],
     *,
     rank: int | None = None,
     steps: tuple[int | None, int | None] | None = None,
     jobs: int | str | None = 1,
     cache: bool = False,
+    staging: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Report:
     """Diagnoses traces.
 
     Args:
-        paths: Trace files, folders of them, or one run folder of ``stepscope profile``.
+        paths: Trace files, folders of them (addresses such as ``s3://bucket/traces`` likewise), or one run folder
+            of ``stepscope profile``.
         rank: Look at this rank only.
         steps: Look only at steps whose number is at least the first and below the second bound;
             ``None`` leaves a side open.
@@ -70,8 +73,11 @@ def analyze(
             that is worth their start. With more than one, a program that calls this must guard its
             main part with ``if __name__ == "__main__":``, as :mod:`multiprocessing` demands. Or the
             address of a Dask scheduler, for instance ``tcp://node01:8786``, on whose workers ranks are read
-            instead; they must see the files under the same paths.
+            instead, or ``slurm:4`` for workers on so many nodes, which are jobs of their own and end with the
+            analysis; they must see the files under the same paths.
         cache: Keep the tables of each trace as Parquet beside it, and use those that are there.
+        staging: A folder on a faster file system, for a run folder only: some of the files that the run's data
+            set opened are read where they lie and as copies there, and what copying all would gain is predicted.
         progress: Called with files read, files in all and the next file's name; where there is one file
             only, with its bytes read, its size and its name.
 
@@ -81,10 +87,11 @@ def analyze(
     """
     run = _run_folder(paths)
     sources = _traces_of(run) if run else [os.fspath(p) for p in paths]
+    measured = _staging(run, staging)
     gathered = gather(
         sources,
         steps=steps,
-        settings=_settings(run) if run else None,
+        settings=_settings(run, measured) if run else None,
         jobs=jobs,
         keep=cache,
         progress=progress,
@@ -241,10 +248,27 @@ def _chosen(digests: Sequence[RankDigest], rank: int | None) -> Sequence[RankDig
     return chosen
 
 
-def _settings(run: RunFolder) -> dict[str, Setting]:
+def _staging(run: RunFolder | None, folder: str | os.PathLike[str] | None) -> Staging | None:
+    if folder is None:
+        return None
+    if run is None:
+        raise OptionError(
+            "only a run folder of 'stepscope profile' knows the data set's files, which staging needs"
+        )
+    return measured_staging(run, Path(folder))
+
+
+def _with_notice(report: Report, staging: Staging) -> Report:
+    """The report with both reads, which are of interest also where staging gains nothing."""
+    notice = Notice(code="staging-measured", count=1, text=staging_sentence(staging))
+    health = replace(report.health, notices=(*report.health.notices, notice))
+    return replace(report, health=health)
+
+
+def _settings(run: RunFolder, staging: Staging | None) -> dict[str, Setting]:
     """What the recorder measured, by path of the trace."""
     return {
-        str(folder.trace): setting_of(folder)
+        str(folder.trace): replace(setting_of(folder), staging=staging)
         for folder in run.ranks
         if folder.trace and folder.recording
     }

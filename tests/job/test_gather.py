@@ -105,3 +105,28 @@ def test_of_one_file_the_bytes_are_told_and_of_several_the_files(tmp_path):
     window(tmp_path, "b.pt.trace.json", 10, start_ns=START_NS + 10**10)
     gather([tmp_path], progress=lambda *said: heard.append(said))
     assert [(done, total) for done, total, _ in heard] == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_a_folder_at_an_address_is_searched_as_a_local_one(tmp_path):
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    write_job("straggler", tmp_path / "job")
+    (tmp_path / "job" / "report.json").write_text("{}")
+    memory = fsspec.filesystem("memory")
+    memory.put(str(tmp_path / "job"), "/there", recursive=True)
+    here = analyze([tmp_path / "job"])
+    there = analyze(["memory://there"])
+    assert (there.job, there.findings) == (here.job, here.findings)
+    assert [one.files[0].partition(":")[0] for one in there.ranks] == ["memory"] * 3
+    memory.mkdir("/empty")
+    with pytest.raises(InputError, match="holds no trace"):
+        gather(["memory://empty"])
+    with pytest.raises(InputError, match="memory://absent"):
+        gather(["memory://absent"])
+
+
+@pytest.mark.slow
+def test_addresses_are_read_by_several_processes(tmp_path):
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    write_job("straggler", tmp_path)
+    here, there = analyze([tmp_path]), analyze([f"file://{tmp_path}"], jobs=None)
+    assert (there.job, there.findings) == (here.job, here.findings)

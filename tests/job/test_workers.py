@@ -64,6 +64,22 @@ def test_a_cluster_gives_the_same_report(cluster, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_worker_lost_in_the_middle_changes_nothing_in_the_report(cluster, tmp_path):
+    folder = write(Made(24, slow=(5,), kind="input", steps=3), tmp_path)
+    victim = next(iter(cluster.workers.values())).pid
+
+    def kill_once(done, total, _path):
+        if done == total // 2:
+            os.kill(victim, signal.SIGKILL)
+
+    here = analyze([folder])
+    there = analyze([folder], jobs=cluster.scheduler_address, progress=kill_once)
+    assert (there.job, there.findings, there.ranks) == (here.job, here.findings, here.ranks)
+    assert there.health == here.health
+
+
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_said(monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed")
     monkeypatch.setattr("stepscope.job.workers.CONNECT_S", 1)

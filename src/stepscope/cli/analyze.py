@@ -58,9 +58,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the tables beside each trace, so that it opens faster the next time",
     )
     parser.add_argument(
+        "--staging",
+        metavar="DIR",
+        help="of a run folder: measure reading its data set's files where they lie and as copies in DIR, and "
+        "predict what copying all of them there would gain",
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
         "--scheduler",
         metavar="ADDRESS",
         help="read ranks on the workers of this Dask scheduler, for instance tcp://node01:8786",
+    )
+    where.add_argument(
+        "--slurm-nodes",
+        type=_jobs,
+        metavar="N",
+        help="submit N jobs to Slurm, one a node, and read ranks there; ends them afterwards",
     )
     parser.add_argument("--no-text", action="store_true", help="print no text")
     add_plan(parser)
@@ -78,8 +91,9 @@ def run(args: argparse.Namespace) -> int:
             args.paths,
             rank=args.rank,
             steps=args.steps,
-            jobs=args.scheduler or args.jobs,
+            jobs=f"slurm:{args.slurm_nodes}" if args.slurm_nodes else args.scheduler or args.jobs,
             cache=args.cache,
+            staging=args.staging,
             progress=progress,
         )
     options = options_of(args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from stepscope.errors import InputError, OptionError
 from stepscope.job.digest import RankDigest
 from stepscope.job.result import Job, compare
+from stepscope.job.slurm import nodes_of, slurm_workers
 from stepscope.job.task import FileDigest, Task
 from stepscope.job.workers import Cluster, Processes
 from stepscope.predict import shortest_calls
@@ -16,10 +18,11 @@ from stepscope.schema.report import Notice
 from stepscope.trace import ranks
 from stepscope.trace.cores import usable_cores
 from stepscope.trace.loading import find
-from stepscope.trace.source import STANDARD_INPUT
+from stepscope.trace.source import STANDARD_INPUT, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from stepscope.job.workers import Workers
     from stepscope.predict import Setting
@@ -66,8 +69,8 @@ def gather(
         paths: Files and folders; folders are searched for traces.
         steps: Look only at these steps.
         settings: What the recorder measured, by path of the trace.
-        jobs: Processes, or the address of a Dask scheduler; ``None`` for as many processes as there are
-            cores, where that is worth their start.
+        jobs: Processes, or the address of a Dask scheduler, or ``slurm:N`` for so many Slurm nodes; ``None``
+            for as many processes as there are cores, where that is worth their start.
         keep: Whether tables are kept beside each file, and used where they are.
         progress: Called with files done, files in all and the name of a file in work; where there is one
             file only, with its bytes read, its size and its name.
@@ -84,13 +87,20 @@ def gather(
         keep=keep,
         told=None if isinstance(jobs, str) else _bytes_told(files, progress),
     )
-    workers = _workers(files, jobs)
 
     def told(count: int) -> None:
         if progress and not task.told:
             progress(count, len(files), files[count] if count < len(files) else "")
 
     told(0)
+    with _workers(files, jobs) as workers:
+        return _gathered(task, files, workers, told)
+
+
+def _gathered(
+    task: Task, files: Sequence[str], workers: Workers, told: Callable[[int], None]
+) -> Gathered:
+    """What the workers make of the files."""
     found = workers.work_off(task.file, files, told)
     read = {
         path: one for path, one in zip(files, found, strict=True) if isinstance(one, FileDigest)
@@ -192,16 +202,19 @@ def _foreign(refused: Sequence[InputError], files: int) -> list[Notice]:
     return [Notice(code="foreign-file", count=len(refused), text=text)]
 
 
-def _workers(files: Sequence[str], jobs: int | str | None) -> Workers:
+def _workers(files: Sequence[str], jobs: int | str | None) -> AbstractContextManager[Workers]:
     """Standard input can be read by this process only."""
     if STANDARD_INPUT in files:
-        return Processes(1)
+        return nullcontext(Processes(1))
     if isinstance(jobs, str):
-        return Cluster(jobs)
-    return Processes(_processes(files) if jobs is None else jobs)
+        nodes = nodes_of(jobs)
+        return nullcontext(Cluster(jobs)) if nodes is None else slurm_workers(nodes)
+    return nullcontext(Processes(_processes(files) if jobs is None else jobs))
 
 
 def _processes(files: Sequence[str]) -> int:
     """Processes that are worth starting for these files."""
     sizes = [Path(path).stat().st_size for path in files if Path(path).is_file()]
-    return usable_cores() if sum(sizes) >= LEAST_BYTES else 1
+    # Over a network, reading several at a time pays whatever their size; memory is this process's own.
+    remote = [path for path in files if is_address(path) and not path.startswith("memory:")]
+    return usable_cores() if sum(sizes) >= LEAST_BYTES or len(remote) > 1 else 1

@@ -16,6 +16,7 @@ from stepscope.trace import file as trace_file
 from stepscope.trace.header import OPTIONS
 from stepscope.trace.model import Trace, TraceMeta
 from stepscope.trace.process_groups import process_groups
+from stepscope.trace.source import is_address, list_address
 from stepscope.trace.tables import empty
 from stepscope.units import format_frac
 
@@ -96,15 +97,10 @@ def find(paths: Sequence[str | Path]) -> list[str]:
     """
     found: list[str] = []
     for given in paths:
-        path = Path(given)
-        if str(given) == "-" or not path.is_dir():
+        inside = _inside(str(given))
+        if inside is None:
             found.append(str(given))
             continue
-        inside = sorted(
-            str(p)
-            for p in path.rglob("*")
-            if p.is_file() and p.name.endswith(SUFFIXES) and p.name not in OWN_FILES
-        )
         if not inside:
             raise InputError(
                 "the folder holds no trace (no .json or .json.gz file)",
@@ -115,6 +111,22 @@ def find(paths: Sequence[str | Path]) -> list[str]:
     if not found:
         raise InputError("no path was given", way_out="name a trace file or a folder of traces")
     return found
+
+
+def _inside(given: str) -> list[str] | None:
+    """The files of a folder that can be traces, in order of name; ``None`` for what is no folder."""
+    if given == "-":
+        return None
+    if is_address(given):
+        # A name like a file's is taken for one, which saves asking a server that may send it whole.
+        listed = None if given.endswith(SUFFIXES) else list_address(given)
+    else:
+        path = Path(given)
+        listed = [str(p) for p in path.rglob("*") if p.is_file()] if path.is_dir() else None
+    if listed is None:
+        return None
+    names = [(one, one.rpartition("/")[2] if is_address(one) else Path(one).name) for one in listed]
+    return sorted(one for one, name in names if name.endswith(SUFFIXES) and name not in OWN_FILES)
 
 
 def _read_all(

@@ -211,7 +211,28 @@ def _open_file(path: str) -> IO[bytes]:
         raise InputError(f"cannot be read ({reason})", path=path) from error
 
 
+def list_address(path: str) -> list[str] | None:
+    """All files below an address of a folder, as addresses; ``None`` for what is no folder.
+
+    Raises:
+        InputError: The place cannot be reached.
+        MissingExtraError: fsspec, or what it needs for this kind of place, is not installed.
+    """
+    with _telling_errors(path) as fsspec:
+        system, root = fsspec.url_to_fs(path)
+        if not system.isdir(root):
+            return None
+        return [system.unstrip_protocol(name) for name in system.find(root)]
+
+
 def _open_address(path: str) -> Any:  # noqa: ANN401  (a file of fsspec, which has no types)
+    with _telling_errors(path) as fsspec:
+        return fsspec.open(path, "rb").open()
+
+
+@contextmanager
+def _telling_errors(path: str) -> Iterator[Any]:
+    """The module fsspec, and its errors as ours."""
     try:
         import fsspec  # noqa: PLC0415  (an extra)
     except ImportError:
@@ -219,7 +240,7 @@ def _open_address(path: str) -> Any:  # noqa: ANN401  (a file of fsspec, which h
             f"{path}: reading an address needs fsspec: pip install 'stepscope[remote]'"
         ) from None
     try:
-        return fsspec.open(path, "rb").open()
+        yield fsspec
     except ImportError as error:
         raise MissingExtraError(f"{path}: {error}") from None
     except (OSError, ValueError) as error:
