@@ -7,17 +7,19 @@
 
 Nothing is installed, nothing in the program changes, no rights are needed. On a terminal a few lines
 at its foot show what happens; at the end a summary goes to standard error. Samples are appended to the
-run folder as they come.
+run folder as they come. Python processes of the command that train with PyTorch time their own steps
+(a few microseconds a step, no profiler), unless --no-steps is given; of several ranks the late one is named.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from pathlib import Path
 
-from stepscope.errors import OptionError
+from stepscope.errors import InputError, OptionError
 
 NAME = "watch"
 HELP = "look at a job while it runs: CPU, GPU, memory, energy, obvious mistakes"
@@ -49,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="the live view (default: on a terminal)",
     )
+    parser.add_argument(
+        "--no-steps",
+        action="store_true",
+        help="leave the training steps of the command's Python processes untimed",
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, help="-- COMMAND with its arguments")
 
 
@@ -75,6 +82,8 @@ def run(args: argparse.Namespace) -> int:
         watch_process,
     )
 
+    if command and not args.no_steps:
+        return _watch_with_steps(command, args)
     options = WatchOptions(out=args.out, interval_s=args.interval, live=args.live)
     if args.pid is not None:
         return watch_process(args.pid, options, os.environ)
@@ -93,5 +102,51 @@ def tell(folder: Path) -> int:
         write(folder, summary)
     except OSError as error:
         sys.stderr.write(f"stepscope: watch.json was not written: {error.strerror}\n")
-    sys.stdout.write(render(summary, folder))
+    sys.stdout.write(render(summary, folder) + _late_ranks(folder))
     return 0
+
+
+def _watch_with_steps(command: tuple[str, ...], args: argparse.Namespace) -> int:
+    """Watch a command whose processes that train time their steps."""
+    from stepscope.record.injection import LIGHT_PLAN, RUN_VARIABLE, recorded_below
+    from stepscope.watch.session import WatchOptions, run_folder, watch_command
+
+    folder = run_folder(args.out, os.environ)
+    environ = dict(os.environ)
+    # Below 'stepscope profile -- COMMAND' the processes are recorded already.
+    if RUN_VARIABLE not in environ and _can_take_steps(folder):
+        environ = recorded_below(os.environ, folder, LIGHT_PLAN)
+    options = WatchOptions(out=folder, interval_s=args.interval, live=args.live, more=_late_ranks)
+    try:
+        return watch_command(command, options, environ)
+    except OptionError:
+        # Nothing ran, so nothing is to be left behind.
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        raise
+
+
+def _can_take_steps(folder: Path) -> bool:
+    """Whether ranks can write to the folder, and no other run's are in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    is_shared = "SLURM_STEP_ID" in os.environ
+    return os.access(folder, os.W_OK) and (is_shared or not any(folder.glob("rank*")))
+
+
+def _late_ranks(folder: Path) -> str:
+    """Which of several ranks is late and by what; ``""`` for one process."""
+    from stepscope.schema.light import light_files
+
+    if len(light_files(folder)) < 2:
+        return ""
+    # Comparing ranks needs more memory than all of the watching before.
+    from stepscope.job.light import light_report
+    from stepscope.report.light_text import rank_lines
+
+    try:
+        return "\n".join(rank_lines(light_report(folder))) + "\n"
+    except InputError:
+        return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from stepscope._version import __version__
 from stepscope.job.light_judge import Judgement, judge
 from stepscope.job.light_ranks import RankSteps, common_blocks, read_ranks, with_host
+from stepscope.schema import light_sums
 from stepscope.schema.job_report import StragglerRow
 from stepscope.schema.light import ALL_PARTS, LightRow
 from stepscope.schema.light_report import LightRank, LightReport, SlowStep
@@ -23,9 +23,6 @@ MOST_SLOW = 5
 """So many of the slowest steps are told."""
 
 US_PER_MS = 1000
-
-LEAST_QUARTER = 20
-"""Rows in a quarter of the run, below which no trend is told."""
 
 STANDS_OUT = 0.5
 """A part explains a slow step when it holds at least this share of what the step took longer than the mean."""
@@ -68,44 +65,20 @@ def light_report(folder: Path) -> LightReport:
 
 def _rank(one: RankSteps) -> LightRank:
     rows = one.steady
-    count = sum(row.count for row in rows)
-    total = sum(row.total_us for row in rows)
-    sums = np.sum([row.parts_us for row in rows], axis=0)
-    parts = with_host(total, sums.tolist()) / count / US_PER_MS
-    last = one.rows[-1]
+    parts = [us / US_PER_MS for us in light_sums.mean_parts_us(rows)]
     return LightRank(
         rank=one.rank,
         host=one.host,
         device=one.device,
-        steps=sum(row.count for row in one.rows),
+        steps=light_sums.steps_in(one.rows),
         last_step=one.last_step,
         ended=one.ended,
-        seconds=(last.at_ms - one.rows[0].at_ms) / 1e3 + last.total_us / 1e6,
-        mean_ms=total / count / US_PER_MS,
-        median_ms=_middle_us(rows) / US_PER_MS,
-        parts_ms=dict(zip(ALL_PARTS, parts.tolist(), strict=True)),
-        trend_frac=_trend(rows),
+        seconds=light_sums.seconds(one.rows),
+        mean_ms=light_sums.mean_us(rows) / US_PER_MS,
+        median_ms=light_sums.median_us(rows) / US_PER_MS,
+        parts_ms=dict(zip(ALL_PARTS, parts, strict=True)),
+        trend_frac=light_sums.trend_frac(rows),
     )
-
-
-def _middle_us(rows: Sequence[LightRow]) -> float:
-    """Median of the blocks' medians, each weighed by its steps."""
-    middles = np.array([row.middle_us for row in rows], dtype=np.float64)
-    counts = np.array([row.count for row in rows], dtype=np.float64)
-    order = np.argsort(middles, kind="stable")
-    reached = np.cumsum(counts[order])
-    return float(middles[order][np.searchsorted(reached, reached[-1] / 2)])
-
-
-def _trend(rows: Sequence[LightRow]) -> float | None:
-    begin, end = rows[0].at_ms, rows[-1].at_ms
-    quarter = (end - begin) / 4
-    first = [row for row in rows if row.at_ms <= begin + quarter]
-    last = [row for row in rows if row.at_ms >= end - quarter]
-    if len(first) < LEAST_QUARTER or len(last) < LEAST_QUARTER:
-        return None
-    before = median(row.middle_us for row in first)
-    return median(row.middle_us for row in last) / before - 1 if before else None
 
 
 def _slowest(ranks: Sequence[RankSteps]) -> tuple[SlowStep, ...]:
@@ -126,13 +99,10 @@ def _own_us(row: LightRow) -> int:
 
 def _slow(one: RankSteps, row: LightRow) -> SlowStep:
     rows = one.steady
-    count = sum(other.count for other in rows)
-    total = sum(other.total_us for other in rows)
-    sums = np.sum([other.parts_us for other in rows], axis=0)
-    longer = with_host(row.worst_us, row.worst_parts_us) - with_host(total, sums.tolist()) / count
-    part = int(longer.argmax())
-    stands_out = longer[part] >= STANDS_OUT * max(row.worst_us - total / count, 1)
     own = with_host(row.worst_us, row.worst_parts_us)
+    longer = own - np.array(light_sums.mean_parts_us(rows))
+    part = int(longer.argmax())
+    stands_out = longer[part] >= STANDS_OUT * max(row.worst_us - light_sums.mean_us(rows), 1)
     return SlowStep(
         rank=one.rank,
         number=row.worst,

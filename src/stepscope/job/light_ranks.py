@@ -10,6 +10,7 @@ import numpy as np
 
 from stepscope.errors import InputError
 from stepscope.schema.light import ALL_PARTS, EXACT_STEPS, LightRow, light_files, load_light
+from stepscope.schema.light_sums import SETTLING, steady
 from stepscope.schema.run_folder import RECORDING_NAME
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stepscope.trace.intervals import Floats, Ints
-
-SETTLING = 10
-"""So many first steps are left out of every mean: they import, allocate and compile."""
 
 LEAST_BLOCKS = 20
 """With fewer blocks than this, the exact steps of the beginning are compared instead."""
@@ -52,9 +50,9 @@ class RankSteps:
         return self.rows[-1].first + self.rows[-1].count - 1
 
     @property
-    def steady(self) -> tuple[LightRow, ...]:
+    def steady(self) -> Sequence[LightRow]:
         """Its steps without the first ones; all where there are no others."""
-        return tuple(row for row in self.rows if row.first >= SETTLING) or self.rows
+        return steady(self.rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

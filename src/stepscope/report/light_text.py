@@ -43,7 +43,7 @@ def light_text(report: LightReport) -> str:
     """The whole report."""
     lines = [f"Steps of the whole run, without a profiler: {_head(report)}", ""]
     lines += _table(report)
-    lines += ["", *(f"Late     {line}" for line in late_words(report))]
+    lines += ["", *rank_lines(report)]
     lines += [
         f"Slow     step {slow.number:,} took {format_ms(slow.ms)} on rank {slow.rank}"
         + (
@@ -54,9 +54,14 @@ def light_text(report: LightReport) -> str:
         for slow in report.slowest[:3]
         if slow.ms >= SLOW * report.ranks[0].median_ms
     ]
-    lines += [f"Note     {printable(text)}" for text in report.notices]
-    lines += [f"Not told {text}" for text in report.cannot_tell]
     return "\n".join(lines) + "\n"
+
+
+def rank_lines(report: LightReport) -> list[str]:
+    """What only several ranks together tell, and what is odd about them."""
+    lines = [f"Late     {line}" for line in late_words(report)]
+    lines += [f"Note     {printable(text)}" for text in report.notices]
+    return lines + [f"Not told {text}" for text in report.cannot_tell]
 
 
 def late_words(report: LightReport) -> list[str]:

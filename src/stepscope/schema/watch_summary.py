@@ -134,6 +134,38 @@ class DeviceUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepUse:
+    """Steps of training that the recorder timed beside the watch.
+
+    Attributes:
+        ranks: Processes that trained.
+        steps: Steps of the one with the most.
+        seconds: From its first step to the end of its last.
+        median_ms: Median step of all ranks.
+        slowest_ms: The longest step after the first ones.
+        slowest_step, slowest_rank: Which it was, and where.
+        wait_frac: Share of the steps' time in which they waited for the DataLoader; ``None`` below a second.
+        trend_frac: How much longer steps are in the last quarter of the run than in the first; ``None`` with
+            too few of them.
+    """
+
+    ranks: int
+    steps: int
+    seconds: float
+    median_ms: float
+    slowest_ms: float
+    slowest_step: int
+    slowest_rank: int
+    wait_frac: float | None
+    trend_frac: float | None
+
+    @property
+    def per_s(self) -> float | None:
+        """Steps a second; ``None`` where no time has passed."""
+        return self.steps / self.seconds if self.seconds > 0 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchSummary:
     """A watched run.
 
@@ -156,6 +188,7 @@ class WatchSummary:
         own_cpu_s, own_rss_bytes: What watching took: CPU time of all watchers, memory of the largest.
         findings: Mistakes, most important first.
         notices: What could not be seen, and why.
+        steps: Steps of training; ``None`` where none were timed.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -177,3 +210,4 @@ class WatchSummary:
     own_rss_bytes: int | None
     findings: tuple[Finding, ...] = ()
     notices: tuple[Notice, ...] = ()
+    steps: StepUse | None = None

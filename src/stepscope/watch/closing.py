@@ -19,12 +19,13 @@ from stepscope.watch.loop import say
 from stepscope.watch.mistake import look_for
 from stepscope.watch.slurm_job import slurm_job
 from stepscope.watch.slurm_limit import accounted_joules, ear_joules
+from stepscope.watch.steps import steps_of
 from stepscope.watch.store import read_watched
 from stepscope.watch.summary import summarise
 from stepscope.watch.summary_text import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from stepscope.schema.watch_summary import WatchSummary
@@ -33,11 +34,18 @@ WAIT_FOR_OTHERS_S = 3.0
 """Slurm kills what is left of a step some seconds after its first task has died."""
 
 
-def finish(folder: Path, environ: Mapping[str, str]) -> None:
+def finish(
+    folder: Path, environ: Mapping[str, str], more: Callable[[Path], str] | None = None
+) -> None:
     """Writes the summary, and tells it unless another task's watcher does.
 
     Every watcher writes what it sees of all, so that the last one's holds everything. The first task's
     tells it, after a short wait for the others.
+
+    Args:
+        folder: The run folder.
+        environ: Tells whether there are others.
+        more: Gives lines to be told after the summary.
     """
     job = slurm_job(environ)
     is_first = job is None or not job.process_id
@@ -57,7 +65,8 @@ def finish(folder: Path, environ: Mapping[str, str]) -> None:
         say(f"{SUMMARY_NAME} was not written: {error.strerror}")
     if is_first:
         sys.stdout.flush()
-        os.write(2, render(summary, folder).encode("utf-8", "replace"))
+        text = render(summary, folder) + (more(folder) if more is not None else "")
+        os.write(2, text.encode("utf-8", "replace"))
 
 
 def summary_of(folder: Path) -> WatchSummary:
@@ -66,7 +75,7 @@ def summary_of(folder: Path) -> WatchSummary:
     Raises:
         InputError: The folder holds no samples.
     """
-    summary = summarise(read_watched(folder))
+    summary = replace(summarise(read_watched(folder)), steps=steps_of(folder))
     return replace(summary, findings=look_for(MISTAKES, During.of(summary, folder)))
 
 

@@ -37,7 +37,7 @@ from stepscope.watch.store import SampleWriter
 from stepscope.watch.surroundings import shared_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from stepscope.schema.sampler import Sampler
 
@@ -55,12 +55,14 @@ class WatchOptions:
         interval_s: Time between two samples.
         live: Whether to show the live view; ``None`` for "on a terminal".
         task: Number of this watcher and how many there are; ``None`` for what Slurm says.
+        more: Gives lines about the run folder that are told after the summary.
     """
 
     out: Path | None = None
     interval_s: float = INTERVAL_S
     live: bool | None = None
     task: tuple[int, int] | None = None
+    more: Callable[[Path], str] | None = None
 
 
 def watch_command(
@@ -83,7 +85,7 @@ def watch_command(
     loop.open()
     ending = child.watch(loop)
     loop.close(ending.status, ending.signal)
-    finish(folder, environ)
+    finish(folder, environ, options.more)
     return end_like(ending)
 
 

@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from stepscope.schema.cost import Estimate
     from stepscope.schema.watch_summary import DeviceUse, NodeUse, WatchSummary
 
+LEAST_TREND = 0.05
+"""Steps that change by less than this share over the run stay the same."""
+
 
 def render(summary: WatchSummary, folder: Path) -> str:
     """The whole summary."""
     lines = ["", f"stepscope watch: {ending(summary)} after {format_ms(summary.wall_s * 1e3)}"]
     for node in summary.nodes:
         lines += node_lines(node, len(summary.nodes) > 1)
+    lines += step_lines(summary)
     if summary.devices:
         lines.append(
             "GPUs     allocated    busy  working  tensor   memory peak   mean draw   energy"
@@ -33,6 +37,29 @@ def render(summary: WatchSummary, folder: Path) -> str:
             f"{format_bytes(summary.own_rss_bytes)}; samples are in {folder}"
         )
     return "\n".join(lines) + "\n"
+
+
+def step_lines(summary: WatchSummary) -> list[str]:
+    """How fast steps went, which was the slowest, and what they wait for and grow by."""
+    use = summary.steps
+    if use is None:
+        return []
+    rate = f"{use.per_s:.4g} a second, " if use.per_s else ""
+    where = f" on rank {use.slowest_rank}" if use.ranks > 1 else ""
+    line = (
+        f"Steps    {use.steps:,} of training, {rate}median {format_ms(use.median_ms)}, slowest "
+        f"{format_ms(use.slowest_ms)} (step {use.slowest_step:,}{where})"
+    )
+    if use.trend_frac is not None and abs(use.trend_frac) >= LEAST_TREND:
+        longer = "longer" if use.trend_frac > 0 else "shorter"
+        line += f", {format_frac(abs(use.trend_frac))} {longer} at the end than at the beginning"
+    facts = []
+    if use.wait_frac is not None:
+        facts.append(f"{format_frac(use.wait_frac)} of their time they wait for the DataLoader")
+    growth = sum(node.rss_growth_bytes_per_s or 0.0 for node in summary.nodes)
+    if growth and use.per_s:
+        facts.append(f"memory grows by {format_bytes(growth / use.per_s)} a step")
+    return [line, *([f"         {'; '.join(facts)}"] if facts else [])]
 
 
 def ending(summary: WatchSummary) -> str:

@@ -263,6 +263,10 @@ def limit_of(node: NodeUse) -> int | None:
 
 def per_step(seen: During, growth: float) -> float | None:
     """Growth a step; ``None`` where steps are not known."""
+    use = seen.summary.steps
+    if use is not None and use.per_s:
+        # The run's start and end hold no steps.
+        return growth / use.per_s
     return growth * seen.summary.wall_s / seen.steps if seen.steps else None
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepscope.schema.run_folder import STEPS_NAME, load_steps
-from stepscope.units import NS_PER_S
+from stepscope.watch.steps import steps_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,18 +35,10 @@ class During:
     @staticmethod
     def of(summary: WatchSummary, folder: Path) -> During:
         """A run with the step times that lie in its folder."""
-        rows = [row for path in folder.glob(f"rank*/{STEPS_NAME}") for row in load_steps(path)]
-        ranks = max(1, len(list(folder.glob(f"rank*/{STEPS_NAME}"))))
-        if not rows:
+        use = summary.steps or steps_of(folder)
+        if use is None:
             return During(summary=summary)
-        steps = sum(row.count for row in rows) // ranks
-        length = sum(row.duration_ns for row in rows)
-        wait = sum(row.loader_wait_ns for row in rows)
-        return During(
-            summary=summary,
-            steps=steps,
-            wait_frac=wait / length if length >= NS_PER_S else None,
-        )
+        return During(summary=summary, steps=use.steps, wait_frac=use.wait_frac)
 
     @property
     def is_judged(self) -> bool:
