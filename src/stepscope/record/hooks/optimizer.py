@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,9 +19,13 @@ class OptimizerHook:
     optimizer has ended, and once for an optimizer inside an optimizer. Classes that were
     instrumented before are heard through PyTorch's global hook, which runs inside that mark.
 
+    A class stays wrapped when the hook is removed, and from then on tells the hook that listens next.
+
     Args:
         stepped: Gets the optimizer.
     """
+
+    _current: ClassVar[OptimizerHook | None] = None
 
     def __init__(self, stepped: Callable[[object], None]) -> None:
         self._stepped = stepped
@@ -36,11 +40,12 @@ class OptimizerHook:
         from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
         is_compiling = torch.compiler.is_compiling
+        OptimizerHook._current = self
         self._original = Optimizer.__dict__["profile_hook_step"]
         instrument = Optimizer.profile_hook_step
 
         def profile_hook_step(function: Callable[..., Any]) -> Callable[..., Any]:
-            return self._wrapped(function, instrument(function), is_compiling)
+            return _wrapped(function, instrument(function), is_compiling)
 
         self._installed = staticmethod(profile_hook_step)
         Optimizer.profile_hook_step = self._installed  # type: ignore[method-assign]
@@ -55,32 +60,38 @@ class OptimizerHook:
         """Stop listening, unless somebody else has wrapped it since."""
         from torch.optim.optimizer import Optimizer
 
+        if OptimizerHook._current is self:
+            OptimizerHook._current = None
         self._handle.remove()
         if Optimizer.__dict__["profile_hook_step"] is self._installed:
             Optimizer.profile_hook_step = self._original  # type: ignore[method-assign]
 
-    def _wrapped(
-        self,
-        function: Callable[..., Any],
-        instrumented: Callable[..., Any],
-        is_compiling: Callable[[], bool],
-    ) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def step(*args: Any, **kwargs: Any) -> Any:
-            # Inside a compiled step this would be compiled too, and the graph broken for it.
-            if is_compiling():
-                return instrumented(*args, **kwargs)
-            self._depth += 1
-            try:
-                result = instrumented(*args, **kwargs)
-            finally:
-                self._depth -= 1
-            if self._depth == 0:
-                self._stepped(args[0])
-            return result
+    def _call(self, instrumented: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        self._depth += 1
+        try:
+            result = instrumented(*args, **kwargs)
+        finally:
+            self._depth -= 1
+        if self._depth == 0:
+            self._stepped(args[0])
+        return result
 
-        setattr(step, _MARK, True)
-        return step
+
+def _wrapped(
+    function: Callable[..., Any],
+    instrumented: Callable[..., Any],
+    is_compiling: Callable[[], bool],
+) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def step(*args: Any, **kwargs: Any) -> Any:
+        hook = OptimizerHook._current
+        # Inside a compiled step this would be compiled too, and the graph broken for it.
+        if hook is None or is_compiling():
+            return instrumented(*args, **kwargs)
+        return hook._call(instrumented, args, kwargs)
+
+    setattr(step, _MARK, True)
+    return step
 
 
 def optimizer_exists() -> bool:
