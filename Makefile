@@ -55,6 +55,7 @@ format: $(READY)
 docs: $(READY)
 	NOTEBOOKS=$(NOTEBOOKS) $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python scripts/check_links.py docs/_build/html
+	$(BIN)/python scripts/check_accessible.py docs/_build/html
 	scripts/print-handout docs/_build/html
 
 dist: $(READY)
