@@ -89,7 +89,9 @@ def _three(value: float) -> str:
 
 
 def format_energy(joules: float) -> str:
-    """An energy in joules as people pay for it: J below 1 Wh, then Wh, kWh, MWh, GWh."""
+    """An energy in joules as people pay for it: mJ, J below 1 Wh, then Wh, kWh, MWh, GWh."""
+    if joules != 0 and abs(joules) < 0.09995:
+        return f"{_three(joules * 1e3)} mJ"
     if abs(joules) < J_PER_KWH / 1000:
         return f"{_three(joules)} J"
     hours = joules / J_PER_KWH * 1000

@@ -60,6 +60,7 @@ def eventually(page, holds, seconds=30):
         ("two_ranks", 2),
         ("many_steps", 2),
         ("hostile", 2),
+        ("watched", 3),
     ],
 )
 def test_every_kind_of_report_opens_with_its_charts(opened, name, charts):

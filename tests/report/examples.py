@@ -607,6 +607,14 @@ def hostile() -> Report:
     )
 
 
+def watched() -> Report:
+    """A run that was sampled while it was recorded, with its energy, its cost and that of a plan."""
+    # It is made from these examples.
+    from tests.report.used import used  # noqa: PLC0415
+
+    return used()
+
+
 ALL = {
     "input_bound": input_bound,
     "with_startup": with_startup,
@@ -616,5 +624,6 @@ ALL = {
     "two_ranks": lambda: many_ranks(2),
     "many_steps": lambda: many_steps(3000),
     "hostile": hostile,
+    "watched": watched,
 }
 """Every kind of report, by name."""

@@ -52,6 +52,29 @@ OVERVIEW: Final[Mapping[str, str]] = {
 }
 """Rows of the classic overview."""
 
+TRACKS: Final[Mapping[str, str]] = {
+    "cpu": SKY,
+    "memory": GREY,
+    "reads": ORANGE,
+    "gpu-busy": BLUE,
+    "gpu-working": GREEN,
+    "gpu-tensor": PURPLE,
+    "gpu-memory": BROWN,
+    "gpu-power": VERMILION,
+}
+"""Quantities of the run over time."""
+
+RUN: Final[Mapping[str, str]] = {
+    "startup": ORANGE,
+    "steps": BLUE,
+    "evaluation": GREEN,
+    "checkpoint": PURPLE,
+    "between": YELLOW,
+    "exit": GREY,
+    "stepscope": BROWN,
+}
+"""Parts of the whole run."""
+
 KINDS: Final[Mapping[str, str]] = {
     "operator": SKY,
     "annotation": LIGHT_GREY,
@@ -76,6 +99,16 @@ def part(name: str) -> str:
 def overview(name: str) -> str:
     """The colour of a row of the classic overview."""
     return OVERVIEW.get(name, GREY)
+
+
+def track(name: str) -> str:
+    """The colour of a quantity of the run over time."""
+    return TRACKS.get(name, GREY)
+
+
+def run_part(name: str) -> str:
+    """The colour of a part of the whole run."""
+    return RUN.get(name, GREY)
 
 
 def kind(name: str) -> str:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from stepscope.report import job_words, line_words, loader_words, palette, run_words, sentences
+from stepscope.report import (
+    cost_words,
+    job_words,
+    line_words,
+    loader_words,
+    palette,
+    run_words,
+    sentences,
+    use_words,
+)
 from stepscope.report.foreign import printable, printable_lines
 from stepscope.report.html import assets
 from stepscope.report.whole import write_whole
@@ -77,6 +86,10 @@ def _environment() -> Environment:
         "part_colour": palette.part,
         "overview_colour": palette.overview,
         "kind_colours": palette.KINDS,
+        "run_colour": palette.run_part,
+        "track_colour": palette.track,
+        "cost_words": cost_words,
+        "use_words": use_words,
         "regimes": REGIMES,
         "gain_sentence": sentences.gain_sentence,
         "recording_sentence": sentences.recording_sentence,

@@ -10,6 +10,7 @@ from stepscope.report.chosen import chosen_ranks
 from stepscope.report.html.heat import Heat, heat_of
 from stepscope.report.html.step_chart import step_chart, steps_per_bar
 from stepscope.report.html.timeline_chart import timeline_chart
+from stepscope.report.html.use_chart import use_chart
 from stepscope.report.words import OVERVIEW, part_word
 from stepscope.units import format_bytes, format_frac, format_ms, format_value
 
@@ -110,6 +111,7 @@ class PageView:
         rows: One line for every rank: those with charts first when there are many.
         tiles: Key figures of the rank in focus.
         heat: Ranks and steps, where ranks were compared.
+        use_chart: Utilisation over time as bokeh's script takes it; ``None`` where nothing was sampled.
     """
 
     report: Report
@@ -118,6 +120,7 @@ class PageView:
     rows: tuple[RankRow, ...]
     tiles: tuple[Tile, ...]
     heat: Heat | None
+    use_chart: object | None
 
 
 def page_view(report: Report) -> PageView:
@@ -132,6 +135,7 @@ def page_view(report: Report) -> PageView:
         rows=_rows(report, ranks),
         tiles=_tiles(report, first),
         heat=heat_of(report.job) if report.job is not None else None,
+        use_chart=_item(use_chart(report.use)) if report.use is not None else None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
+from stepscope.report.cost_words import waste_of, waste_sentence
 from stepscope.report.foreign import printable_lines
 from stepscope.report.sentences import gain_sentence
 from stepscope.report.terminal.look import Look, indented
@@ -15,6 +16,7 @@ from stepscope.units import format_value
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from stepscope.schema.cost import FindingWaste
     from stepscope.schema.report import Evidence, Finding, Report
 
 MOST_IN_FULL: Final = 2
@@ -35,7 +37,7 @@ def findings_section(report: Report, look: Look) -> list[RenderableType]:
     for number, finding in enumerate(report.findings[:MOST_IN_FULL], 1):
         if number > 1:
             lines.append(Text(""))
-        lines += _finding(number, finding, look)
+        lines += _finding(number, finding, waste_of(report, finding), look)
     rest = report.findings[MOST_IN_FULL:]
     for number, finding in enumerate(rest[:MOST_IN_SHORT], MOST_IN_FULL + 1):
         lines += [
@@ -72,7 +74,9 @@ def _action(finding: Finding, look: Look) -> Text:
     return look.say(f"Try: {finding.action}")
 
 
-def _finding(number: int, finding: Finding, look: Look) -> list[RenderableType]:
+def _finding(
+    number: int, finding: Finding, waste: FindingWaste | None, look: Look
+) -> list[RenderableType]:
     """One finding."""
     rank = "" if finding.rank is None else f", rank {finding.rank}"
     grade = f"{finding.code}, {finding.severity} severity, {finding.confidence} confidence{rank}"
@@ -83,6 +87,9 @@ def _finding(number: int, finding: Finding, look: Look) -> list[RenderableType]:
     if finding.gain is not None:
         sentence = gain_sentence(finding.gain)
         body.append(look.say(f"{sentence[:1].upper()}{sentence[1:]}.", "green"))
+    if waste is not None:
+        sentence = waste_sentence(waste)
+        body.append(look.say(f"{sentence[:1].upper()}{sentence[1:]}."))
     pieces = [_title(number, finding, look), *(indented(piece, _INDENT) for piece in body)]
     pieces += [_code(line, look) for line in _lines(finding.snippet, look.width - _INDENT - 4)]
     return pieces

@@ -21,6 +21,7 @@ from stepscope.report.terminal.ranks import ranks_section
 from stepscope.report.terminal.run import run_section
 from stepscope.report.terminal.step import figures_section, parts_section
 from stepscope.report.terminal.tables import tables_section
+from stepscope.report.terminal.use import use_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,7 @@ def print_report(report: Report, file: TextIO | None = None, width: int | None =
             lines_section(rank, look),
             loaders_section(report, rank, look),
             run_section(report, look),
+            use_section(report, look),
             ranks_section(report, look),
             job_section(report, look),
             tables_section(report, look),

@@ -136,6 +136,12 @@ async function drawRank(section) {
   }
 }
 
+// Utilisation over the whole run, which belongs to no rank.
+async function drawUse() {
+  const data = document.getElementById("use-data");
+  if (data) await embed(JSON.parse(data.textContent), document.getElementById("chart-use"));
+}
+
 const repaint = () => shownCharts.forEach(paint);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 matchMedia("print").addEventListener("change", repaint);

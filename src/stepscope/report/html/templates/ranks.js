@@ -20,4 +20,4 @@ function initRanks() {
   return show(select ? Number(select.value) : 0);
 }
 
-initRanks().then(() => document.documentElement.setAttribute("data-ready", "yes"));
+initRanks().then(drawUse).then(() => document.documentElement.setAttribute("data-ready", "yes"));
