@@ -6,7 +6,9 @@ import polars as pl
 import pytest
 
 from stepscope.schema import tables
-from stepscope.trace import startup
+from stepscope.testing import A100, Setup, TraceBuilder
+from stepscope.trace import intervals as iv
+from stepscope.trace import load, startup
 from stepscope.trace.tables import DTYPES, empty
 
 MS = 1_000_000
@@ -84,3 +86,24 @@ def test_many_steps_and_many_first_calls_take_no_product_of_both():
     count = 20_000
     calls = [("cuModuleLoad", n, n + 1) for n in range(count)]
     assert flags([10] * count, calls)[1:] == [False] * (count - 1)
+
+
+def collectives(*lengths_ms):
+    """A trace that asks for a collective so often, and waits for its device each time."""
+    trace = TraceBuilder(Setup(rank=0, world_size=2, gpus=(A100,)))
+    for length in lengths_ms:
+        with trace.op("c10d::allreduce_"):
+            trace.pause(int(length * MS))
+        trace.pause(5 * MS)
+    return trace
+
+
+def test_a_first_collective_that_takes_far_longer_to_ask_for_sets_its_group_up(tmp_path):
+    def first_ms(*lengths):
+        (made,) = load([collectives(*lengths).write(tmp_path / f"{len(lengths)}.json")])
+        return iv.total(startup.first_calls(made)) / MS
+
+    assert first_ms(400, 0.1, 0.2, 0.1) == pytest.approx(400, rel=0.01)
+    assert first_ms(400, 390, 410) == 0, "all are long"
+    assert first_ms(0.9, 0.01) == 0, "too short to matter"
+    assert first_ms(400) == 0, "with one alone nobody can tell"

@@ -29,9 +29,14 @@ from typing import TYPE_CHECKING
 
 from stepscope.advice.base import Rule, severity
 from stepscope.schema.report import Evidence, Finding
+from stepscope.units import format_frac, format_ms
 
 if TYPE_CHECKING:
     from stepscope.advice.base import Context
+    from stepscope.job.waiting import Waiting
+
+MOST_OF_ALL = 0.5
+"""A call that holds at least this share of the time in collectives is told by itself."""
 
 LEAST_SHARE = 0.1
 """Some exposed communication at the end of a step is unavoidable."""
@@ -64,6 +69,7 @@ def find(context: Context) -> Finding | None:
             value=waiting,
             unit="frac",
         ),
+        *_longest(context.waiting),
         Evidence(name="ranks analysed", value=context.ranks, unit="count"),
         Evidence(name="ranks in the job", value=facts.world_size, unit="count"),
     )
@@ -77,10 +83,39 @@ def find(context: Context) -> Finding | None:
             *(one for one in extra if one.value is not None),
         ),
         action="Let communication overlap the backward pass and send less: bucket size, gradients in bfloat16, no "
-        "synchronisation while gradients accumulate. " + _transfer_or_waiting(waiting),
+        "synchronisation while gradients accumulate. "
+        + _transfer_or_waiting(waiting)
+        + _one_is_most(context.waiting),
         snippet=SNIPPET,
         confidence="high" if waiting is not None else "medium",
         share_frac=share,
+    )
+
+
+def _longest(waiting: Waiting | None) -> tuple[Evidence, ...]:
+    one = waiting.longest if waiting else None
+    if one is None:
+        return ()
+    return (
+        Evidence(
+            name=f"longest transfer, an {one.kind}"
+            if one.kind[:1] in "ao"
+            else f"longest transfer, a {one.kind}",
+            value=one.transfer_ms,
+            unit="ms",
+        ),
+        Evidence(name="waiting for the last rank in it", value=one.wait_ms, unit="ms"),
+    )
+
+
+def _one_is_most(waiting: Waiting | None) -> str:
+    """Says so where one long call, on all ranks alike, is most of the communication."""
+    one = waiting.longest if waiting else None
+    if one is None or one.share < MOST_OF_ALL or one.wait_ms >= 0.5 * one.transfer_ms:
+        return ""
+    return (
+        f" One {one.kind} transfers for {format_ms(one.transfer_ms)}, {format_frac(one.share)} of the time in "
+        "collectives, on all ranks alike: look at its size and whether it is needed."
     )
 
 

@@ -2,7 +2,8 @@
 
 Every finding gets the gain that its rule names. A finding whose cure gains nothing in the replay is
 contradicted by it: the time that it measured is real, but something else takes its place at once. Such a
-finding is dropped, unless it is what the verdict speaks of; then it stays, lowered, last and with that said.
+finding is dropped, unless it is what the verdict speaks of, or names one rank of many; then it stays, lowered,
+last and with that said.
 """
 
 from __future__ import annotations
@@ -173,7 +174,8 @@ def _with_gain(rule: Rule, finding: Finding, context: Context) -> Finding | None
     finding = replace(finding, gain=gain)
     if not is_contradicted(finding):
         return finding
-    if (finding.share_frac or 0.0) < LEAST_SHARE:
+    # A rank that is late was measured against the others, and stays worth knowing.
+    if (finding.share_frac or 0.0) < LEAST_SHARE and finding.rank is None:
         return None
     return replace(finding, severity="low", confidence="low", action=finding.action + _NO_GAIN)
 

@@ -35,6 +35,7 @@ from stepscope.schema.report import Evidence, Finding, Gain
 if TYPE_CHECKING:
     from stepscope.advice.base import Context
     from stepscope.job.waiting import Waiting
+    from stepscope.schema.report import Confidence
 
 LEAST_SHARE = 0.1
 """As for exposed communication."""
@@ -44,6 +45,9 @@ LEAST_LOSS = 0.05
 
 LEAST_BLAME = 0.55
 """The rank named must have caused at least so much of the waiting; of few ranks more, see ``job.straggler``."""
+
+MOSTLY_FIRST = 0.5
+"""Lateness of which first calls are more than this share may be start-up and nothing else."""
 
 CAUSES = {
     "input": "waits for its data",
@@ -101,7 +105,7 @@ def find(context: Context) -> Finding | None:
         action=_action(waiting)
         if blamed
         else "Spread the work more evenly: ranks come last by turns, as they do with inputs of uneven length.",
-        confidence="high" if blamed and waiting.cause is not None else "medium",
+        confidence=_confidence(waiting, blamed=blamed),
         share_frac=lost,
         rank=waiting.late_rank if blamed else None,
     )
@@ -145,10 +149,20 @@ def _evidence(context: Context, waiting: Waiting, *, blamed: bool) -> list[Evide
             for part, ms in waiting.before[:2]
             if part in CAUSES and ms >= 0.1 * waiting.loss_ms
         ]
+    if blamed and waiting.first_ms:
+        name = "of its lateness, first calls that a steady step does not make"
+        found.append(Evidence(name=name, value=waiting.first_ms, unit="ms"))
     if waiting.uncertainty_ms is not None:
         name = "uncertainty of the clocks after alignment"
         found.append(Evidence(name=name, value=waiting.uncertainty_ms, unit="ms"))
     return found
+
+
+def _confidence(waiting: Waiting, *, blamed: bool) -> Confidence:
+    """Lateness that is start-up may not be there in the steady state."""
+    if blamed and waiting.first_ms > MOSTLY_FIRST * waiting.loss_ms * max(waiting.all_steps, 1):
+        return "low"
+    return "high" if blamed and waiting.cause is not None else "medium"
 
 
 def _action(waiting: Waiting) -> str:
@@ -168,6 +182,8 @@ def _action(waiting: Waiting) -> str:
             text += f" Look at {CURES[cause]}."
     if waiting.node is not None:
         text += " Its ranks are late together, so look at the machine first."
+    if waiting.first_ms:
+        text += " Much of this is first-call work: record later steps, and see whether it is still late."
     return f"{text} {waiting.comparison}".rstrip()
 
 
@@ -177,13 +193,13 @@ def _gain(context: Context) -> Gain | None:
     if context.gains.together is not None or waiting is None or not waiting.is_named:
         return context.gains.together
     step_ms = context.ms_each(context.steady_ns)
-    if step_ms is None or not 0 < waiting.loss_frac < 1:
+    if not step_ms or not 0 < waiting.loss_ms < step_ms:
         return None
     return Gain(
         low=1.0,
-        high=1 / (1 - waiting.loss_frac),
+        high=step_ms / (step_ms - waiting.loss_ms),
         unit="ratio",
-        step_ms_low=step_ms * (1 - waiting.loss_frac),
+        step_ms_low=step_ms - waiting.loss_ms,
         step_ms_high=step_ms,
         basis="bound",
     )

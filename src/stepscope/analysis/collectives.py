@@ -14,6 +14,7 @@ from stepscope.trace import intervals as iv
 from stepscope.trace.collectives import element_bytes, kind_of
 from stepscope.trace.covers import part_covers
 from stepscope.trace.scope import scope_of, windows_of
+from stepscope.trace.startup import first_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,7 @@ SCHEMA = {
     "step": pl.Int64,
     "is_startup": pl.Boolean,
     "exposed_ns": pl.Int64,
+    "first_ns": pl.Int64,
 }
 """Columns of ``Collectives.calls``."""
 
@@ -53,7 +55,9 @@ class Collectives:
             carries it out), ``since_ns`` (end of the rank's collective before it in the same group,
             else start of the window, never after ``start_ns``), ``step`` (number of the step in which the
             host asked for it, null outside), ``is_startup`` (whether that step is start-up), ``exposed_ns`` (time
-            of the call in which nothing else went on).
+            of the call in which nothing else went on), ``first_ns`` (time of first calls of the host
+            between ``since_ns`` and ``start_ns``; 0 where there are steps, because those that are filled by
+            first calls are start-up).
         parts: Names of the parts of a step.
         before: Time of each part between ``since_ns`` and ``start_ns``, shape ``(calls, parts)``, ns.
         groups: Process groups that the header lists.
@@ -90,9 +94,12 @@ def run(trace: Trace) -> Collectives:
     spans = iv.pairs(rows["start_ns"].to_numpy(), rows["end_ns"].to_numpy())
     remote = [covers.parts.index(p) for p in REMOTE if p in covers.parts]
     exposed = covers.measure(spans)[:, remote].sum(axis=1)
-    rows = rows.with_columns(exposed_ns=pl.Series(exposed))
+    free = iv.pairs(rows["since_ns"].to_numpy(), rows["start_ns"].to_numpy())
+    first = np.zeros(len(rows), dtype=np.int64)
+    if not scope_of(trace).are_steps:
+        first = iv.measure(first_calls(trace), free)
+    rows = rows.with_columns(exposed_ns=pl.Series(exposed), first_ns=pl.Series(first))
     calls = _with_steps(rows, trace).select(*SCHEMA)
-    free = iv.pairs(calls["since_ns"].to_numpy(), calls["start_ns"].to_numpy())
     return Collectives(calls, covers.parts, covers.measure(free), trace.meta.groups, on_device)
 
 

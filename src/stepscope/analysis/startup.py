@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stepscope.analysis.base import Analysis
-from stepscope.trace import call_names
 from stepscope.trace import intervals as iv
 from stepscope.trace.scope import scope_of
-from stepscope.trace.startup import FIRST_CALLS
-from stepscope.units import NS_PER_MS
+from stepscope.trace.startup import first_calls
 
 if TYPE_CHECKING:
-    from stepscope.trace.intervals import Ints
     from stepscope.trace.model import Trace
 
 
@@ -23,8 +20,8 @@ class Startup:
 
     Attributes:
         ns: Length of the start-up steps; without steps, the time of first calls in the windows while no
-            device worked: context creation, compilation, and launches of a millisecond and more, in
-            which the driver loads the kernel's code.
+            device worked: context creation, compilation, launches of a millisecond and more, in which the
+            driver loads the kernel's code, and the set-up of communicators in a first collective.
         recorded_ns: Length of all steps, without steps of all windows.
         steps: Number of start-up steps.
     """
@@ -44,18 +41,8 @@ def run(trace: Trace) -> Startup:
     scope = scope_of(trace)
     lengths = scope.lengths_ns
     marked = int(lengths[scope.is_startup].sum())
-    first = 0 if scope.are_steps else iv.total(iv.intersect(_first_calls(trace), scope.set))
+    first = 0 if scope.are_steps else iv.total(iv.intersect(first_calls(trace), scope.set))
     return Startup(marked + first, int(lengths.sum()), int(scope.is_startup.sum()))
-
-
-def _first_calls(trace: Trace) -> Ints:
-    host = trace.host
-    named = host.filter(
-        call_names.matching(host, FIRST_CALLS, (*call_names.RANGES, *call_names.CALLS))
-    )
-    launches = host.filter(call_names.matching(host, call_names.LAUNCH, call_names.CALLS))
-    slow = launches.filter(launches["end_ns"] - launches["start_ns"] >= NS_PER_MS)
-    return iv.subtract(iv.union(iv.of(named), iv.of(slow)), iv.of(trace.device))
 
 
 ANALYSIS = Analysis("startup", run, "Start-up steps and first calls in the recorded time.")

@@ -40,6 +40,8 @@ class Blame:
         kind: Of the collective.
         group_id: Its process group.
         size: Ranks of that group.
+        first_ns: How much more of first calls the last rank had since their last meeting than the median of
+            the others, at most ``spread_ns``; ``None`` where host calls were not recorded.
     """
 
     culprit: Ints
@@ -54,6 +56,7 @@ class Blame:
     kind: tuple[str, ...]
     group_id: Ints
     size: Ints
+    first_ns: Ints | None = None
 
 
 def blame(ranks: Sequence[RankDigest], waits: Waits, steady: Bools) -> Blame:
@@ -70,10 +73,12 @@ def blame(ranks: Sequence[RankDigest], waits: Waits, steady: Bools) -> Blame:
     calls = _Calls(waits.calls, ranks if alike else ())
     culprits: dict[int, int] = {}
     excess = np.zeros((len(late), len(parts)), dtype=np.int64)
+    first = np.zeros(len(late), dtype=np.int64)
     remote = [parts.index(part) for part in REMOTE_PARTS if part in parts]
     columns = ("match", "last", "late_ns", "wait_ns")
     for row, (match, last, late_ns, wait_ns) in enumerate(late.select(columns).iter_rows()):
         culprits[match] = last
+        first[row] = calls.first(match, last)
         if alike:
             excess[row] = calls.excess(match, last)
         if wait_ns and excess[row, remote].sum() > MOST_REMOTE * late_ns:
@@ -93,6 +98,7 @@ def blame(ranks: Sequence[RankDigest], waits: Waits, steady: Bools) -> Blame:
         kind=tuple(late["kind"].to_list()),
         group_id=late["group_id"].to_numpy(),
         size=late["size"].to_numpy(),
+        first_ns=np.minimum(first, late["spread_ns"].to_numpy()),
     )
 
 
@@ -109,6 +115,7 @@ class _Calls:
         self._arrival = rows["arrival_ns"].to_numpy()
         self._group = rows["group_id"].to_numpy()
         self._wait = rows["wait_ns"].to_numpy()
+        self._first = rows["first_ns"].to_numpy()
         self._end = rows["end_ns"].to_numpy()
         order = np.lexsort((self._end, self._place))
         self._by_place = order
@@ -126,6 +133,13 @@ class _Calls:
         own: Bools = places == last
         most: Ints = (did[own][0] - np.median(did[~own], axis=0)).astype(np.int64)
         return most
+
+    def first(self, match: int, last: int) -> int:
+        """How much more of first calls the rank had before the collective than the median of the others."""
+        inside = self._of(match)
+        own: Bools = self._place[inside] == last
+        times = self._first[inside]
+        return max(int(times[own][0] - np.median(times[~own])), 0)
 
     def waited_in(self, match: int, place: int) -> int | None:
         """The collective of another group in which the rank waited longest since its last meeting."""

@@ -138,6 +138,7 @@ def _late(job: Job) -> tuple[LateRow, ...]:
             culprit=job.numbers[int(found.culprit[row])],
             late_ms=ns_to_ms(int(found.spread_ns[row])),
             cause=cause_of(found.parts, found.excess_ns[row]),
+            first_call_ms=0.0 if found.first_ns is None else ns_to_ms(int(found.first_ns[row])),
         )
         for row in longest.tolist()
     )
@@ -163,6 +164,7 @@ def _straggler(ranks: Sequence[RankDigest], job: Job, comparison: str) -> Stragg
         loss_frac=job.loss_frac,
         cause=late.cause,
         comparison=comparison,
+        first_call_ms=ns_to_ms(late.first_ns),
     )
 
 

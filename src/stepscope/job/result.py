@@ -34,7 +34,8 @@ class Job:
         waits: Waiting and transfer.
         steps: Numbers of the steps that steady figures rest on, over all ranks; empty without steps.
         steady: Which rows of ``waits.events`` steady figures rest on, shape ``(events,)``.
-        step_ns: Length of those steps (without steps, of the windows) together, the median over ranks.
+        step_ns: Length of those steps together, without steps of the windows less the first calls in them,
+            which are start-up; the median over ranks.
         blame: Late arrivals; ``None`` where no collective matches.
         straggler: The rank that caused most of the waiting; ``None`` where nobody was late.
     """
@@ -57,7 +58,7 @@ class Job:
 
     @property
     def loss_frac(self) -> float:
-        """Share of the steady steps that the job loses by the straggler, 0 to 1."""
+        """Share of ``step_ns`` that the job loses by the straggler, 0 to 1."""
         if self.straggler is None or not self.step_ns:
             return 0.0
         return min(self.straggler.loss_ns / self.step_ns, 1.0)
@@ -120,4 +121,5 @@ def _steady(events: pl.DataFrame, steps: tuple[int, ...]) -> Bools:
 def _steady_ns(one: RankDigest) -> int:
     spread = one.results.spread
     chosen = spread.is_steady if spread.is_steady.any() else np.ones_like(spread.is_steady)
-    return int(spread.durations_ns[chosen].sum())
+    lasted = int(spread.durations_ns[chosen].sum())
+    return lasted if spread.are_steps else max(lasted - one.results.startup.ns, 1)

@@ -68,6 +68,8 @@ class Straggler:
         cause: The part that explains most of it; ``None`` where none does.
         node: Its host, where several ranks of this host and no others are late; else ``None``.
         is_named: Whether the data carry that it is this rank, see the module's constants.
+        first_ns: How much of its lateness is first calls (loading of kernels, set-up, compilation), which
+            a steady step does not make.
     """
 
     place: int
@@ -82,6 +84,7 @@ class Straggler:
     cause: str | None
     node: str | None
     is_named: bool
+    first_ns: int = 0
 
 
 def straggler_of(
@@ -103,8 +106,9 @@ def judged(
     found: Blame,
     hosts: Sequence[str | None],
     steps: Sequence[int],
-    uncertainty_ns: int,
+    uncertainty_ns: int | None,
     blocks_no_more: Callable[[int], bool],
+    chance: float = CHANCE,
 ) -> Straggler | None:
     """The rank to which most of the waiting goes back; ``None`` where nobody was late.
 
@@ -112,8 +116,10 @@ def judged(
         found: Late arrivals.
         hosts: The ranks' machines by position.
         steps: Numbers of the steady steps.
-        uncertainty_ns: Of the moments that lateness is told from.
+        uncertainty_ns: Of the clocks that lateness is told from; ``None`` where it is told without clocks, and only
+            chance stands against it.
         blocks_no_more: Whether the rank at a position makes no more blocking calls than the others.
+        chance: See :data:`CHANCE`.
     """
     if not len(found.culprit):
         return None
@@ -152,9 +158,13 @@ def judged(
         and often
         and int(mine.sum()) >= LEAST_STEPS
         and (
-            float(np.median(found.spread_ns[mine])) >= FAR * uncertainty_ns
-            or _by_chance(found, mine, len(hosts)) < CHANCE
+            (
+                uncertainty_ns is not None
+                and float(np.median(found.spread_ns[mine])) >= FAR * uncertainty_ns
+            )
+            or _by_chance(found, mine, len(hosts)) < chance
         ),
+        first_ns=0 if found.first_ns is None else int(found.first_ns[mine].sum()),
     )
 
 

@@ -8,7 +8,26 @@ from typing import TYPE_CHECKING
 from stepscope.units import NS_PER_MS
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from stepscope.job.result import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Longest:
+    """The collective that transfers longest.
+
+    Attributes:
+        kind: For instance ``all-gather``.
+        transfer_ms: From the last arrival to the end.
+        wait_ms: How long the first rank had waited for the last one.
+        share: Its transfer over the time of a rank in matched collectives, 0 to 1.
+    """
+
+    kind: str
+    transfer_ms: float
+    wait_ms: float
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +55,8 @@ class Waiting:
         comparison: How its work compares with that of the others, as a sentence; ``""`` where that cannot
             be told.
         uncertainty_ms: How far apart the aligned clocks may be.
+        first_ms: How much of its lateness is first calls, in all.
+        longest: The collective that transfers longest; ``None`` without any.
     """
 
     matched: int
@@ -55,6 +76,8 @@ class Waiting:
     node: str | None = None
     comparison: str = ""
     uncertainty_ms: float | None = None
+    first_ms: float = 0.0
+    longest: Longest | None = None
 
     @property
     def share(self) -> float:
@@ -83,7 +106,14 @@ def waiting_of(job: Job | None, comparison: str = "") -> Waiting | None:
     if late is None:
         first = job.numbers[0]
         return Waiting(
-            len(events), total, waited, first, 0.0, is_named=False, uncertainty_ms=uncertainty_ms
+            len(events),
+            total,
+            waited,
+            first,
+            0.0,
+            is_named=False,
+            uncertainty_ms=uncertainty_ms,
+            longest=_longest(events, len(job.numbers)),
         )
     each = NS_PER_MS * max(late.all_steps, 1)
     return Waiting(
@@ -104,4 +134,19 @@ def waiting_of(job: Job | None, comparison: str = "") -> Waiting | None:
         node=late.node,
         comparison=comparison,
         uncertainty_ms=uncertainty_ms,
+        first_ms=late.first_ns / NS_PER_MS,
+        longest=_longest(events, len(job.numbers)),
+    )
+
+
+def _longest(events: pl.DataFrame, ranks: int) -> Longest | None:
+    if not len(events):
+        return None
+    first = events.sort("transfer_ns", descending=True).row(0, named=True)
+    spent = int(events["spent_ns"].sum())
+    return Longest(
+        kind=str(first["kind"]),
+        transfer_ms=first["transfer_ns"] / NS_PER_MS,
+        wait_ms=first["spread_ns"] / NS_PER_MS,
+        share=min(first["transfer_ns"] * ranks / spent, 1.0) if spent else 0.0,
     )

@@ -34,9 +34,15 @@ def straggler_words(job: JobReport) -> str:
     pattern = f" ({PATTERNS[late.pattern]})" if late.pattern in PATTERNS else ""
     each = "a step" if late.all_steps else "in the window"
     cause = f"; before, it is longer than the others in: {_part(late.cause)}" if late.cause else ""
+    of = "" if late.all_steps else " of it without first calls"
+    first = (
+        f"; {format_ms(late.first_call_ms)} of its lateness are first calls, which a steady step does not make"
+        if late.first_call_ms
+        else ""
+    )
     return (
         f"{who}{where} caused {format_frac(late.share)} of the waiting{steps}{pattern}; the job loses "
-        f"{format_ms(late.loss_ms)} {each} by it ({format_frac(late.loss_frac)}){cause}"
+        f"{format_ms(late.loss_ms)} {each} by it ({format_frac(late.loss_frac)}{of}){cause}{first}"
     )
 
 
@@ -45,6 +51,7 @@ def late_words(job: JobReport, row: LateRow) -> str:
     step = f"step {row.step}: " if row.step is not None else ""
     group = f" in group {row.group}" if row.group and len({r.group for r in job.late}) > 1 else ""
     cause = f", after more {_part(row.cause)}" if row.cause else ""
+    cause += f" ({format_ms(row.first_call_ms)} of it first calls)" if row.first_call_ms else ""
     back = f", held up by rank {row.culprit}" if row.culprit != row.rank else ""
     return (
         f"{step}rank {row.rank} comes {format_ms(row.late_ms)} late to an {row.kind}{group}{cause}{back}"

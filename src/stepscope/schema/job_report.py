@@ -68,6 +68,9 @@ class LateRow:
         late_ms: How long the first rank waited for it.
         cause: The part of a step in which it was longer than the others before; ``None`` where none stands
             out.
+        first_call_ms: How much of it is first calls (loading of kernels, set-up of communicators,
+            compilation) that it made longer than the others; 0 where there are steps, because start-up steps
+            are left out.
     """
 
     step: int | None
@@ -77,6 +80,7 @@ class LateRow:
     culprit: int
     late_ms: float
     cause: str | None
+    first_call_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +127,10 @@ class StragglerRow:
         steps, all_steps: Steady steps in which it was to blame, of how many.
         pattern: ``constant``, ``drifting``, ``irregular``, ``once`` or ``unknown``.
         loss_ms: What the job loses by it per steady step (in the window without steps).
-        loss_frac: The same as a share of it.
+        loss_frac: The same as a share of it, without steps as a share of the window less its first calls.
         cause: The part of a step that explains it; ``None`` where none does.
         comparison: How its work compares with that of the others; ``""`` where that cannot be told.
+        first_call_ms: How much of its lateness, in all, is first calls, as in :class:`LateRow`.
     """
 
     rank: int
@@ -142,6 +147,7 @@ class StragglerRow:
     loss_frac: float
     cause: str | None
     comparison: str
+    first_call_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

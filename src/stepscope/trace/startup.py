@@ -6,11 +6,18 @@ of loader workers happen once. Figures of a steady run must leave them out.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import polars as pl
 
+from stepscope.trace import call_names
 from stepscope.trace import intervals as iv
 from stepscope.trace.matching import matches
+from stepscope.units import NS_PER_MS
+
+if TYPE_CHECKING:
+    from stepscope.trace.model import Trace
 
 FIRST_CALLS = (
     r"(?i)^(cu|hip)(Init|Module(Load|Get)|Library(Load|Get))|^(cuda|hip)(GetDeviceProperties|StreamCreate)|"
@@ -27,6 +34,8 @@ LONGER = 1.3
 SHORTER = 0.85
 """A leading step below this share of the median, under a busy device, only filled the device's queue."""
 BUSY = 0.9
+SET_UP = 10.0
+"""A first collective whose range is this many times the later ones', and a millisecond, sets its group up."""
 MOST_LEADING = 200
 """A run that is still not steady after so many steps never gets so."""
 
@@ -74,6 +83,35 @@ def first_call_ns(host: pl.DataFrame, start: iv.Ints, end: iv.Ints) -> iv.Ints:
         pl.Series(matches(host["name"], FIRST_CALLS), dtype=pl.Boolean)
     )
     return iv.measure(iv.of(calls), iv.pairs(start, end))
+
+
+def first_calls(trace: Trace) -> iv.Ints:
+    """When first calls kept the host busy while no device worked, as a set of intervals.
+
+    Calls that a steady step does not make; launches of a millisecond and more, in which the driver loads
+    the kernel's code; and the first collective of a kind, in which communicators are set up.
+    """
+    host = trace.host
+    named = host.filter(
+        call_names.matching(host, FIRST_CALLS, (*call_names.RANGES, *call_names.CALLS))
+    )
+    launches = host.filter(call_names.matching(host, call_names.LAUNCH, call_names.CALLS))
+    slow = launches.filter(launches["end_ns"] - launches["start_ns"] >= NS_PER_MS)
+    found = iv.union(iv.union(iv.of(named), iv.of(slow)), iv.of(_set_ups(host)))
+    return iv.subtract(found, iv.of(trace.device))
+
+
+def _set_ups(host: pl.DataFrame) -> pl.DataFrame:
+    """First collectives that took far longer to ask for than later ones of the same name."""
+    asked = call_names.matching(host, call_names.COLLECTIVE, call_names.RANGES)
+    asked &= ~call_names.matching(host, call_names.HOST_TRANSFER, call_names.RANGES)
+    ranges = (
+        host.filter(asked).sort("start_ns").with_columns(ns=pl.col("end_ns") - pl.col("start_ns"))
+    )
+    names = ranges.group_by("name").agg(
+        pl.first("start_ns", "end_ns", "ns"), pl.col("ns").slice(1).median().alias("later_ns")
+    )
+    return names.filter((pl.col("ns") >= NS_PER_MS) & (pl.col("ns") > SET_UP * pl.col("later_ns")))
 
 
 def _device_bound(device: pl.DataFrame, start_ns: int, end_ns: int) -> bool:
