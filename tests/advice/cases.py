@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from stepscope.analysis.copies import Copies
 from stepscope.analysis.sync import Culprit
 from stepscope.job.waiting import Waiting
+from stepscope.predict import Gains, Staging
+from stepscope.schema.report import Gain
 from tests.advice.made import COUNT, STEP_NS, context
 
 if TYPE_CHECKING:
@@ -71,6 +73,36 @@ def waiting(share, late_share=0.9):
     return Waiting(10, 1_000_000, round(share * 1_000_000), 1, late_share)
 
 
+def gains(one, **known):
+    """The context with these gains and no others."""
+    return replace(one, gains=Gains(error_frac=0.0, withheld="", **known))
+
+
+def speedup(low, high=2.0):
+    """A gain."""
+    return Gain(
+        low=low,
+        high=high,
+        unit="ratio",
+        step_ms_low=1 / high,
+        step_ms_high=1 / low,
+        basis="pipeline-model",
+    )
+
+
+STAGED = Staging(
+    source="/network",
+    target="/fast",
+    source_ns=2e6,
+    target_ns=2e5,
+    source_many_ns=1e6,
+    target_many_ns=1e5,
+    readers=8,
+    mean_bytes=1e5,
+    source_cached_frac=0.0,
+    copy_bytes_per_s=1e8,
+)
+
 BUSY_LAUNCHES = {
     "per_step": 300.0,
     "mean_kernel_ns": 5_000.0,
@@ -127,6 +159,11 @@ CASES = {
         context({"input": 0.1}, loader=waits(single=False, share=0.15)),
         context({"input": 0.099}, loader=waits(single=False, share=0.15)),
         context(loader=waits(single=False, share=0.0)),
+    ),
+    "IN003": Case(
+        gains(context({"input": 0.1}), staging=speedup(1.05), staged=STAGED),
+        gains(context({"input": 0.1}), staging=speedup(1.049), staged=STAGED),
+        gains(context({"input": 0.5})),
     ),
     "SY001": Case(
         context({"sync": 0.05}, sync=blocking()),

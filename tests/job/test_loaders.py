@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from stepscope.job.loaders import loader_reports, setting_of
+from stepscope.job.loaders import files_of, loader_reports, setting_of
 from stepscope.schema import loader_rows as rows
 from stepscope.schema.loader_rows import (
     BatchRow,
@@ -125,6 +125,26 @@ def test_predictions_get_the_batches_of_the_loader_that_feeds_training(folder_of
     assert (setting.cores, setting.clean_step_ns) == (4, 5)
     # With two that feed it nobody knows which batches a step takes.
     assert setting_of(folder_of([use(), use(1)], batches)).work_ns is None
+    other = use(1, where="other.py:3", batches=0)
+    assert setting_of(folder_of([use(batches=1), other], batches)).work_ns is None
+
+
+def test_loaders_that_one_line_makes_for_each_epoch_are_one(folder_of):
+    batches = [batch(0, 0), dataclasses.replace(batch(0, 9), loader=1)]
+    made = [use(batches=1, epochs=1), use(1, batches=0, epochs=1)]
+    setting = setting_of(folder_of(made, batches))
+    assert len(setting.work_ns) == 2
+    assert setting.epoch_batches == 1
+
+
+def test_the_very_files_are_known_folders_by_turns(folder_of):
+    places = [
+        DataPlace(0, 0, "/a", 2, 2, 10, ("1.png", "2.png")),
+        DataPlace(0, 1, "/b", 1, 1, 5, ("3.png",)),
+        DataPlace(0, 1, "/a", 1, 1, 5, ("1.png",)),
+    ]
+    found = files_of(folder_of([use()], places=places))
+    assert [str(path) for path in found] == ["/a/1.png", "/b/3.png", "/a/2.png"]
 
 
 def test_a_loader_of_which_nothing_was_timed_keeps_its_settings(folder_of):

@@ -35,11 +35,17 @@ LEAST_LATE = 0.02
 LEAST_LOSS = 0.05
 """Nobody is named for what costs the job less than this share of its steps."""
 
-LEAST_BLOCKS = 8
+CHANCE = 0.001
+"""Steps that follow each other share their disturbances, so that chance has to be less likely than in traces."""
+
+LEAST_BLOCKS = 12
 """With fewer blocks (steps, in a short run) nobody is named."""
 
 QUARTERS, LEAST_QUARTERS = 4, 3
-"""A rank is named when it causes most of the waiting in at least so many quarters of the run."""
+"""A rank is named when it causes most of the waiting in at least so many quarters of the run, or in its last half."""
+
+LEAST_OF_MEAN = 0.25
+"""What it causes in a quarter counts from this share of its mean quarter on."""
 
 OWN = tuple(part for part in ALL_PARTS if part != "sync")
 
@@ -123,7 +129,7 @@ def _judged(
     """Lateness by each rank's own time, shape ``(ranks, blocks)``."""
     found = _blame(blocks, own, parts)
     hosts = [one.host for one in ranks]
-    late = judged(found, hosts, blocks.first.tolist(), _noise_ns(own, blocks), lambda _: False)
+    late = judged(found, hosts, blocks.first.tolist(), None, lambda _: False, CHANCE)
     if late is None:
         return Judgement()
     length = float(blocks.total_us.mean(axis=0).sum()) * blocks.width * NS_PER_US
@@ -185,17 +191,11 @@ def _blame(blocks: Blocks, own: Floats, parts: tuple[str, ...]) -> Blame:
     )
 
 
-def _noise_ns(own: Floats, blocks: Blocks) -> int:
-    """How far a rank's own time usually is from its median."""
-    away = np.median(np.abs(own - np.median(own, axis=1, keepdims=True)), axis=1)
-    return max(int(float(np.median(away)) * blocks.width * NS_PER_US), 1)
-
-
 def _lasts(found: Blame, blocks: Blocks, late: Straggler) -> bool:
-    """Whether the rank causes most of the waiting throughout, or more and more.
+    """Whether the rank causes most of the waiting throughout, more and more, or from some step on.
 
     A neighbour on the machine slows one rank in many steps that follow each other, which is no property of the
-    rank; chance does not spread over the whole run.
+    rank.
     """
     if late.pattern == "drifting" or late.node is not None:
         return True
@@ -203,4 +203,5 @@ def _lasts(found: Blame, blocks: Blocks, late: Straggler) -> bool:
     quarter = np.minimum(place * QUARTERS // max(len(blocks), 1), QUARTERS - 1)
     caused = np.bincount(quarter, found.wait_ns * (found.culprit == late.place), QUARTERS)
     waited = np.bincount(quarter, found.wait_ns, QUARTERS)
-    return int((caused > waited / 2).sum()) >= LEAST_QUARTERS
+    holds = (caused > waited / 2) & (caused >= LEAST_OF_MEAN * caused.mean())
+    return int(holds.sum()) >= LEAST_QUARTERS or bool(holds[QUARTERS // 2 :].all())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.predict import CleanSteps, Setting
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 MOST_FUNCTIONS, MOST_PLACES = 10, 10
 """So many rows of each kind are kept."""
+
+BY_TURNS = 1.2
+"""Loaders that give more batches than this a step are not read one after another."""
 
 MOST_CLEAN = 1024
 """So many steps without the profiler tell how long one takes in the mean."""
@@ -66,11 +71,11 @@ def setting_of(folder: RankFolder) -> Setting:
         threads=recording.threads,
     )
     feeding = [use for use in recording.loaders if use.role == "training"]
-    # With several loaders it is not known which batch of which a step takes.
-    if len(feeding) != 1:
+    use = _as_one(feeding, recording.steps_seen)
+    if use is None:
         return setting
-    use = feeding[0]
-    rows = [row for row in load_records(folder.path).batches if row.loader == use.number]
+    numbers = {one.number for one in feeding}
+    rows = [row for row in load_records(folder.path).batches if row.loader in numbers]
     single = [row for row in rows if row.count == 1][-MOST_WORK:]
     if not single:
         return setting
@@ -86,7 +91,27 @@ def setting_of(folder: RankFolder) -> Setting:
         queued_frac=queued / making if making and single[0].queued_ns >= 0 else None,
         workers=use.workers,
         epoch_batches=epoch_batches(use),
+        opened=_opened(single),
         per_step=use.batches / recording.steps_seen if recording.steps_seen else None,
+    )
+
+
+def _as_one(uses: Sequence[LoaderUse], steps: int) -> LoaderUse | None:
+    """Loaders that one line of the script makes anew for each epoch, as the one that they are.
+
+    With several different loaders, or several that a step reads, it is not known which batch of which a step
+    takes: ``None``.
+    """
+    kinds = {(one.where, one.dataset, one.workers, one.batch_size) for one in uses}
+    batches = sum(one.batches for one in uses)
+    if len(kinds) != 1 or (len(uses) > 1 and batches > BY_TURNS * steps):
+        return None
+    return replace(
+        uses[0],
+        epochs=sum(one.epochs for one in uses),
+        batches=batches,
+        wait_ns=sum(one.wait_ns for one in uses),
+        first_wait_ns=sum(one.first_wait_ns for one in uses),
     )
 
 
@@ -99,6 +124,22 @@ def _clean(steps: Sequence[StepRow]) -> CleanSteps | None:
         lengths_ns=tuple(row.duration_ns for row in kept),
         waits_ns=tuple(row.loader_wait_ns for row in kept),
     )
+
+
+def _opened(rows: Sequence[BatchRow]) -> float | None:
+    """Files that a batch opens in the mean."""
+    counted = [row.opened for row in rows if row.opened >= 0]
+    return sum(counted) / len(counted) if counted else None
+
+
+def files_of(folder: RankFolder) -> list[Path]:
+    """Files that were seen open while batches were made, folders by turns; they may be gone by now."""
+    by_folder: dict[str, list[Path]] = {}
+    for place in load_records(folder.path).places:
+        names = by_folder.setdefault(place.folder, [])
+        names += [Path(place.folder) / name for name in place.names]
+    turns = itertools.zip_longest(*by_folder.values())
+    return list(dict.fromkeys(path for turn in turns for path in turn if path is not None))
 
 
 def epoch_batches(use: LoaderUse) -> int | None:
@@ -205,7 +246,11 @@ def _handover_ns(rows: Sequence[BatchRow], deliveries: Sequence[Delivery]) -> fl
         candidates = made.get(one.batch, [])
         while len(candidates) > 1 and candidates[1].start_ns < one.delivered_ns:
             candidates.pop(0)
-        if candidates and candidates[0].start_ns < one.delivered_ns:
+        # Without workers not every batch is timed, and the last that was may be that of an earlier request.
+        is_other = (
+            bool(candidates) and candidates[0].worker < 0 and candidates[0].start_ns < one.asked_ns
+        )
+        if candidates and not is_other and candidates[0].start_ns < one.delivered_ns:
             ready = candidates[0].start_ns + _making_ns(candidates[0])
             spans.append(max(one.delivered_ns - max(one.asked_ns, ready), 0))
     return sum(spans) / len(spans) if spans else 0.0

@@ -8,8 +8,11 @@ import numpy as np
 import polars as pl
 
 from stepscope.job.bandwidth import algorithm_gb_s, bus_factor
+from stepscope.job.grouping import all_calls
 from stepscope.job.outliers import outliers
+from stepscope.job.overlap import buckets, overlap
 from stepscope.job.path import path_shares
+from stepscope.job.pipeline import pipeline
 from stepscope.job.straggler import cause_of
 from stepscope.job.waits import by_step
 from stepscope.schema.job_report import (
@@ -44,6 +47,7 @@ def job_report(ranks: Sequence[RankDigest], job: Job, comparison: str) -> JobRep
         comparison: The sentence about the late rank's work.
     """
     uncertain = job.clocks.uncertainty_ns
+    everything = all_calls(ranks)
     waited = by_step(job.waits, len(ranks), list(job.steps))
     return JobReport(
         ranks=job.numbers,
@@ -60,7 +64,17 @@ def job_report(ranks: Sequence[RankDigest], job: Job, comparison: str) -> JobRep
         path=path_shares(job),
         straggler=_straggler(ranks, job, comparison),
         cannot_tell=(*_startup(ranks, job), *_cannot_tell(job)),
+        overlap=overlap(everything, job.steps),
+        buckets=buckets(everything, job.waits, job.steps),
+        pipeline=pipeline(everything, job.numbers, job.steps, [_length(one, job) for one in ranks]),
     )
+
+
+def _length(one: RankDigest, job: Job) -> int:
+    """Length of a rank's steady steps together, without steps of its window."""
+    spread = one.results.spread
+    chosen = np.isin(spread.numbers, job.steps) if job.steps else np.ones(len(spread.numbers), bool)
+    return int(spread.durations_ns[chosen].sum())
 
 
 def _own(one: RankDigest, waited: list[int], steps: Sequence[int]) -> tuple[float | None, ...]:

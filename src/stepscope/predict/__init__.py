@@ -6,7 +6,7 @@ first; when that does not give the measured steps back, nothing is predicted.
 
 from stepscope.predict.gains import Gains, KernelGain, WorkersGain, gains
 from stepscope.predict.pipeline import Plan
-from stepscope.predict.source import CleanSteps, Setting
+from stepscope.predict.source import CleanSteps, Setting, Staging
 from stepscope.predict.together import shortest_calls
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "KernelGain",
     "Plan",
     "Setting",
+    "Staging",
     "WorkersGain",
     "gains",
     "shortest_calls",

@@ -17,7 +17,8 @@ from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, COMPUTE, INPUT, PA
 from stepscope.predict.link import copies_at_link_speed
 from stepscope.predict.pipeline import Pipeline, Plan
 from stepscope.predict.replay import replay
-from stepscope.predict.source import Setting, source_of
+from stepscope.predict.source import Setting, Source, Staging, source_of
+from stepscope.predict.staging import staged
 from stepscope.predict.together import arriving_together
 from stepscope.predict.whatif import error_frac, gain, is_withheld, outcome
 from stepscope.trace import call_names
@@ -78,6 +79,8 @@ class Gains:
         input: The next batch is always there.
         workers: By number of loader workers, when the time to make a batch is known.
         plan: How many workers are best, and why; ``None`` where that is not known.
+        staging: The data set's files lie on the file system on which a read of copies was measured.
+        staged: That measurement; ``None`` where none was made.
         sync: No call waits for the device, copies to it apart.
         copy: Copies to the device come from pinned memory (low end) and also overlap (high end).
         overlap: Copies to the device overlap, at their speed.
@@ -98,6 +101,8 @@ class Gains:
     input: Gain | None = None
     workers: tuple[WorkersGain, ...] = ()
     plan: Plan | None = None
+    staging: Gain | None = None
+    staged: Staging | None = None
     sync: Gain | None = None
     copy: Gain | None = None
     overlap: Gain | None = None
@@ -158,6 +163,8 @@ def gains(
         input=_input(base, line, plan),
         workers=_workers(base, line, plan.workers) if line and plan else (),
         plan=plan,
+        staging=_staging(base, source, setting),
+        staged=setting.staging,
         sync=_sync(base),
         copy=_copy(trace, base),
         overlap=_of(base, change.copies_overlapped(graph)) if _has_copies(graph) else None,
@@ -194,6 +201,13 @@ def _input(base: Replay, line: Pipeline | None, plan: Plan | None) -> Gain | Non
         return gain(base, [row.best, row.worst], "pipeline-model")
     free = change.without_input(base.graph)
     return _of(base, free)
+
+
+def _staging(base: Replay, source: Source | None, setting: Setting) -> Gain | None:
+    if source is None or setting.staging is None:
+        return None
+    ways = staged(base, source, setting.staging)
+    return gain(base, ways, "pipeline-model") if ways else None
 
 
 def _workers(base: Replay, line: Pipeline, best: int) -> tuple[WorkersGain, ...]:

@@ -130,18 +130,22 @@ class Pipeline:
         Where the run has workers, what the model gives for their number is held against the measured step,
         and all of it scaled to agree.
         """
-        made = self._row(workers, prefetch, self._others)
+        made = self.modelled(workers, prefetch)
         have = self._source.workers
         if not have:
             return made
         now = step_ns(self._base.graph, self._base.times)
-        off = now / max(self._row(have, prefetch, self._others).middle_ns, 1.0)
+        off = now / max(self.modelled(have, prefetch).middle_ns, 1.0)
         if not 1 / MOST_OFF <= off <= MOST_OFF:
             return made
         best = max(made.best.step_ns * off, min(self._free.step_ns, now))
         worst = max(made.worst.step_ns * off, best)
         spread = self._free.spread_frac
         return Row(workers, prefetch, Outcome(best, spread), Outcome(worst, spread))
+
+    def modelled(self, workers: int, prefetch: int = PREFETCH) -> Row:
+        """What the model gives without being held against what was measured."""
+        return self._row(workers, prefetch, self._others)
 
     def _row(self, workers: int, prefetch: int, others: float) -> Row:
         """What the model gives beside so many threads of other programs."""
@@ -158,6 +162,7 @@ class Pipeline:
             # A group of processes may get no more than one process got before.
             share = min(share, 1 - source.queued_frac)
         worst = max(worst, best, self._computing_ns(loaded, self._threads) / share)
+        worst = max(worst, source.storage_ns * source.per_step)
         spread = self._free.spread_frac
         return Row(workers, prefetch, Outcome(best, spread), Outcome(worst, spread))
 

@@ -19,8 +19,47 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
+MOST_CACHED = 0.1
+"""With more files than this in memory, a read says nothing of the disk."""
+
+LEAST_WAITING = 0.1
+"""Where making a batch waits less than this share of its time, its files mostly come from memory."""
+
 GROUP = 4
 """So many neighbouring steps count as one when the spread of the mean is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staging:
+    """A short measured read of the data set's files where they lie, and of copies on another file system.
+
+    Attributes:
+        source, target: Folders; foreign text.
+        source_ns, target_ns: Mean time of a file with one reader.
+        source_many_ns, target_many_ns: Time between the ends of two files with several readers at a time.
+        readers: How many these were.
+        mean_bytes: Mean size of a file.
+        source_cached_frac: Share of the files that the kernel kept in memory although it was asked to forget
+            them, so that their read was no read from the disk.
+        copy_bytes_per_s: How fast files were copied.
+    """
+
+    source: str
+    target: str
+    source_ns: float
+    target_ns: float
+    source_many_ns: float
+    target_many_ns: float
+    readers: int
+    mean_bytes: float
+    source_cached_frac: float
+    copy_bytes_per_s: float
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """Time on the other file system over time where files lie: the smaller and the larger, at most 1."""
+        both = (self.target_ns / self.source_ns, self.target_many_ns / self.source_many_ns)
+        return min(1.0, *both), min(1.0, max(both))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +76,9 @@ class Setting:
         workers: Loader workers that the run has.
         epoch_batches: Batches of an epoch.
         per_step: Batches that a step takes in the mean.
+        opened: Files that a batch opens; ``None`` where that was not counted.
         clean_step_ns: Median step without a profiler.
+        staging: What reading the files on another file system takes; ``None`` where it was not measured.
         clean: Steps without a profiler, one after another, and how long each waited for its batch.
     """
 
@@ -49,7 +90,9 @@ class Setting:
     workers: int | None = None
     epoch_batches: int | None = None
     per_step: float | None = None
+    opened: float | None = None
     clean_step_ns: float | None = None
+    staging: Staging | None = None
     clean: CleanSteps | None = None
 
 
@@ -103,6 +146,8 @@ class Source:
         workers: Workers that the run has; 0 when batches are made in the training process.
         epoch_batches: Batches of an epoch; ``None`` when unknown or too many to matter.
         batch_bytes: Size of a batch; 0 when unknown.
+        storage_ns: Time between two batches when reading their files is all that limits, with several readers
+            at a time; 0 when unknown.
     """
 
     work_ns: tuple[int, ...]
@@ -114,6 +159,7 @@ class Source:
     workers: int = 0
     epoch_batches: int | None = None
     batch_bytes: int = 0
+    storage_ns: float = 0.0
 
     @property
     def mean_ns(self) -> float:
@@ -150,8 +196,19 @@ def source_of(trace: Trace, graph: Graph, setting: Setting) -> Source | None:
         threads=setting.threads,
         workers=setting.workers or 0,
         epoch_batches=setting.epoch_batches,
+        storage_ns=_storage_ns(setting),
         batch_bytes=int(_bytes_to_device(trace, graph) / per_step),
     )
+
+
+def _storage_ns(setting: Setting) -> float:
+    """Reads that the file system answered from memory set no limit."""
+    staging, opened = setting.staging, setting.opened
+    if staging is None or opened is None or staging.source_cached_frac > MOST_CACHED:
+        return 0.0
+    # What did not wait for storage during the run did not go there.
+    waits = 0.0 if setting.cpu_frac is None else 1 - setting.cpu_frac
+    return opened * staging.source_many_ns if waits > LEAST_WAITING else 0.0
 
 
 def _bytes_to_device(trace: Trace, graph: Graph) -> float:

@@ -129,6 +129,7 @@ class DataPlace:
         files: Different files, as far as they were told apart.
         sizes_of: How many of them were measured.
         total_bytes: Summed size of those.
+        names: Some of them, without the folder; foreign text.
     """
 
     loader: int
@@ -137,6 +138,7 @@ class DataPlace:
     files: int
     sizes_of: int
     total_bytes: int
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

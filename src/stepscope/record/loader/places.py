@@ -21,6 +21,9 @@ MOST_SIZES = 200
 MOST_NAMES = 2_000
 """So many names are kept between two writes, and as many told apart over all."""
 
+SOME_NAMES = 20
+"""So many files of a folder are named in a line, for who wants to read the very files again."""
+
 NO_DATA = (".py", ".pyc", ".so", ".pth")
 """Endings of files that hold code."""
 
@@ -79,18 +82,22 @@ class OpenedFiles:
         self.look()
         names, self._new = self._new, []
         found: dict[str, list[int]] = {}
+        some: dict[str, list[str]] = {}
         for name in names:
             if name in self._known or len(self._known) >= MOST_NAMES or not self._is_data(name):
                 continue
             self._known.add(name)
-            sizes = found.setdefault(os.path.dirname(os.path.abspath(name)), [0, 0, 0])
+            folder, base = os.path.split(os.path.abspath(name))
+            sizes = found.setdefault(folder, [0, 0, 0])
             sizes[0] += 1
+            if sizes[0] <= SOME_NAMES:
+                some.setdefault(folder, []).append(base)
             size = self._size(name)
             if size is not None:
                 sizes[1] += 1
                 sizes[2] += size
         lines = [
-            json_line(DataPlace(self._loader, self._worker, folder, *sizes))
+            json_line(DataPlace(self._loader, self._worker, folder, *sizes, tuple(some[folder])))
             for folder, sizes in found.items()
             if sizes[1]
         ]
