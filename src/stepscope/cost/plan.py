@@ -85,7 +85,8 @@ def size(options: CostOptions, facts: RunFacts | None) -> tuple[int, float, str]
     if facts is not None:
         gpus = facts.gpus if options.gpus is None else options.gpus
         seconds = facts.seconds if options.hours is None else options.hours * S_PER_HOUR
-        words = f"{facts.source}: {gpus} device(s) for {seconds:,.0f} s{times}"
+        devices = f"{gpus} device(s)" if gpus else "no device"
+        words = f"{facts.source}: {devices} for {seconds:,.0f} s{times}"
         return gpus, gpus * seconds / S_PER_HOUR * options.runs, words
     if options.hours is None:
         raise OptionError(
