@@ -50,3 +50,8 @@ def test_counter_and_power_are_compared(tmp_path, watts, good):
     ((text, held),) = results
     assert held is good
     assert "GPU-1" in text
+
+
+def test_what_takes_too_long_is_ended():
+    with pytest.raises(SystemExit, match="did not end within 240 s"):
+        loaded().ended([sys.executable, "-c", "import time; time.sleep(60)", "the program"], 0.2)
