@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stepscope.job.light_ranks import Blocks, RankSteps
-    from stepscope.trace.intervals import Floats
+    from stepscope.trace.intervals import Floats, Ints
 
 ALIKE = 0.02
 """Ranks that meet in every step have mean steps that differ by less than this share."""
@@ -40,6 +40,9 @@ CHANCE = 0.001
 
 LEAST_BLOCKS = 12
 """With fewer blocks (steps, in a short run) nobody is named."""
+
+USUAL, MOST_OF_USUAL = 0.75, 5.0
+"""No block counts for more than so many times the waiting that this share of the blocks stays below."""
 
 QUARTERS, LEAST_QUARTERS = 4, 3
 """A rank is named when it causes most of the waiting in at least so many quarters of the run, or in its last half."""
@@ -129,15 +132,20 @@ def _judged(
     """Lateness by each rank's own time, shape ``(ranks, blocks)``."""
     found = _blame(blocks, own, parts)
     hosts = [one.host for one in ranks]
-    late = judged(found, hosts, blocks.first.tolist(), None, lambda _: False, CHANCE)
+    late = judged(_tamed(found), hosts, blocks.first.tolist(), None, lambda _: False, CHANCE)
     if late is None:
         return Judgement()
     length = float(blocks.total_us.mean(axis=0).sum()) * blocks.width * NS_PER_US
-    loss = min(late.loss_ns / length, 1.0) if length else 0.0
+    at_fault = np.array([host == late.node for host in hosts])
+    at_fault[late.place] = True
+    lost = found.late_ns if late.node is not None else found.loss_ns
+    loss_ns = int(lost[at_fault[found.culprit]].sum())
+    loss = min(loss_ns / length, 1.0) if length else 0.0
     named = late.is_named and loss >= LEAST_LOSS and _lasts(found, blocks, late)
     late = replace(
         late,
         is_named=named,
+        loss_ns=loss_ns,
         steps=late.steps * blocks.width,
         all_steps=late.all_steps * blocks.width,
     )
@@ -188,6 +196,26 @@ def _blame(blocks: Blocks, own: Floats, parts: tuple[str, ...]) -> Blame:
         kind=("step",) * count,
         group_id=np.zeros(count, dtype=np.int64),
         size=np.full(count, len(own), dtype=np.int64),
+    )
+
+
+def _tamed(found: Blame) -> Blame:
+    """The same with the longest lateness cut: one very long step must not make all others look slight."""
+    if not len(found.wait_ns):
+        return found
+    most = MOST_OF_USUAL * float(np.quantile(found.wait_ns, USUAL))
+    factor = np.minimum(most / np.maximum(found.wait_ns, 1), 1.0)
+
+    def cut(ns: Ints) -> Ints:
+        made: Ints = (ns * factor).astype(np.int64)
+        return made
+
+    return replace(
+        found,
+        wait_ns=cut(found.wait_ns),
+        loss_ns=cut(found.loss_ns),
+        late_ns=cut(found.late_ns),
+        excess_ns=(found.excess_ns * factor[:, None]).astype(np.int64),
     )
 
 

@@ -128,7 +128,8 @@ def _table(report: LightReport) -> list[str]:
     names = [label if part == "host" else part for part in parts]
     lines = ["         " + "  ".join(f"{name:>9}" for name in ("mean step", *names))]
     for rank in shown:
-        cells = [format_ms(rank.mean_ms), *(format_ms(rank.parts_ms[part]) for part in parts)]
+        times = [rank.mean_ms, *(rank.parts_ms[part] for part in parts)]
+        cells = [format_ms(ms) if ms else "-" for ms in times]
         lines.append(f"rank {rank.rank:<4}" + "  ".join(f"{cell:>9}" for cell in cells))
     if len(shown) < len(report.ranks):
         lines.append(f"and {len(report.ranks) - len(shown)} more ranks, whose own time is shorter")
