@@ -209,6 +209,12 @@ def test_a_killed_process_is_told_at_once():
     assert finding.title.startswith("2 process(es) were killed")
 
 
+@pytest.mark.parametrize("node", [{"memory_pressure_frac": 0.011}, {"pss_peak_bytes": 172 * GB}])
+def test_memory_that_is_only_short_is_not_judged_in_a_short_job(node):
+    assert "WA023" in codes(healthy(node=node))
+    assert codes(healthy(node=node, wall_s=299.0)) == []
+
+
 def test_steps_in_the_folder_are_used(tmp_path):
     summary = healthy().summary
     assert During.of(summary, tmp_path).steps is None
