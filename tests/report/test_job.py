@@ -13,12 +13,16 @@ from stepscope.report.html.heat import MOST_STEPS, heat_of
 from stepscope.report.job_words import straggler_words
 from stepscope.report.terminal import print_report
 from stepscope.schema.report import (
+    BucketRow,
     CollectiveRow,
     HostClock,
     JobReport,
     LateRow,
     OutlierRow,
+    OverlapRow,
     PathShare,
+    PipelineReport,
+    StageRow,
     StragglerRow,
 )
 from tests.report import examples
@@ -86,6 +90,39 @@ def job(ranks=3, steps=4, group="0", straggler=STRAGGLER):
         path=(PathShare(rank=1, share=0.9), PathShare(rank=None, share=0.1)),
         straggler=straggler,
         cannot_tell=("3 calls have no partner on another rank.",),
+        overlap=(
+            OverlapRow(
+                group=group,
+                description="",
+                ranks=ranks,
+                calls=2.0,
+                ms=20.0,
+                exposed_ms=5.0,
+                hidden_frac=0.75,
+            ),
+        ),
+        buckets=tuple(
+            BucketRow(
+                group=group,
+                description="",
+                kind="all-reduce",
+                number=number,
+                of=2,
+                bytes=25_000_000,
+                ms=10.0,
+                exposed_ms=exposed,
+                waiting_ms=None,
+                hidden_frac=1 - exposed / 10,
+            )
+            for number, exposed in ((1, 1.0), (2, 4.0))
+        ),
+        pipeline=PipelineReport(
+            share=0.43,
+            stages=(
+                StageRow(stage=0, ranks=(0,), bubble_ms=45.0, share=0.43),
+                StageRow(stage=1, ranks=(1, 2), bubble_ms=35.0, share=0.33),
+            ),
+        ),
     )
 
 
@@ -111,8 +148,33 @@ def test_the_text_names_the_late_rank_its_cause_and_what_it_costs():
         "Stands out rank 1: input 10.0 ms a step, median 100 µs",
         "3 calls have no partner",
         "65.1",
+        "Overlap group 0: 75 % of 20.0 ms a step is hidden, 5.00 ms has nothing beside it",
+        "all-reduce by message of a step, exposed: 2 of 2 4.00 ms of 10.0 ms, 1 of 2 1.00 ms",
+        "Pipeline bubbles hold 43 %; a step: stage 0 45.0 ms (43 %), stage 1 35.0 ms (33 %)",
     ):
         assert words in text
+
+
+def test_first_calls_are_said_where_lateness_is_theirs():
+    made = job(straggler=replace(STRAGGLER, first_call_ms=8.0, all_steps=0, steps=0))
+    made = replace(made, late=(replace(made.late[0], first_call_ms=8.0),))
+    text = text_of(report_with(made))
+    assert "(31 % of it without first calls)" in text
+    assert "8.00 ms of its lateness are first calls, which a steady step does not make" in text
+    assert "after more input (8.00 ms of it first calls)" in text
+
+
+def test_the_page_tells_overlap_messages_and_bubbles():
+    page = render(report_with(job()))
+    for words in (
+        "Messages of a step: hidden and exposed",
+        "all-reduce 2 of 2",
+        "75 % of 20.0 ms a step is hidden",
+        "Bubbles hold 43 %",
+    ):
+        assert words in page
+    bare = replace(job(), buckets=(), overlap=(), pipeline=None)
+    assert "Messages of a step" not in render(report_with(bare))
 
 
 def test_without_a_comparison_there_is_no_section():

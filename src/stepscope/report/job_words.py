@@ -8,7 +8,17 @@ from stepscope.report.words import part_word
 from stepscope.units import format_frac, format_ms
 
 if TYPE_CHECKING:
-    from stepscope.schema.report import JobReport, LateRow, OutlierRow
+    from stepscope.schema.report import (
+        BucketRow,
+        JobReport,
+        LateRow,
+        OutlierRow,
+        OverlapRow,
+        PipelineReport,
+    )
+
+MOST_MESSAGES, MOST_STAGES = 4, 8
+"""So many messages and stages stand in a sentence."""
 
 PATTERNS = {
     "constant": "in nearly every step",
@@ -61,12 +71,46 @@ def late_words(job: JobReport, row: LateRow) -> str:
 
 
 def path_words(job: JobReport) -> str:
-    """Who holds the critical path between meetings of all ranks."""
+    """Who holds the critical path between collectives."""
     shares = [
         f"{'transfer' if one.rank is None else f'rank {one.rank}'} {format_frac(one.share)}"
         for one in job.path[:4]
     ]
-    return f"between meetings of all ranks, what all wait for: {', '.join(shares)}"
+    return f"between collectives, what the others wait for: {', '.join(shares)}"
+
+
+def overlap_words(row: OverlapRow, each: str) -> str:
+    """Communication of a process group, hidden and exposed."""
+    name = f"group {row.description or row.group}" if row.description or row.group else "all groups"
+    return (
+        f"{name}: {format_frac(row.hidden_frac)} of {format_ms(row.ms)} {each} is hidden, "
+        f"{format_ms(row.exposed_ms)} has nothing beside it"
+    )
+
+
+def bucket_words(rows: tuple[BucketRow, ...]) -> str:
+    """The messages of a step, of which the last ones hide least."""
+    first = rows[0]
+    parts = [
+        f"{row.number} of {row.of} {format_ms(row.exposed_ms)} of {format_ms(row.ms)}"
+        for row in sorted(rows, key=lambda row: -row.exposed_ms)[:MOST_MESSAGES]
+    ]
+    return f"{first.kind} by message of a step, exposed: {', '.join(parts)}"
+
+
+def pipeline_words(found: PipelineReport, each: str) -> str:
+    """Bubbles by stage."""
+    stages = [
+        f"stage {row.stage} {format_ms(row.bubble_ms)} ({format_frac(row.share)})"
+        for row in found.stages[:MOST_STAGES]
+    ]
+    more = f" and {len(found.stages) - MOST_STAGES} more" if len(found.stages) > MOST_STAGES else ""
+    return f"bubbles hold {format_frac(found.share)}; {each}: {', '.join(stages)}{more}"
+
+
+def each_words(job: JobReport) -> str:
+    """Behind a quantity: per step, or in the window."""
+    return "a step" if job.steps else "in the window"
 
 
 def clock_words(job: JobReport) -> str:

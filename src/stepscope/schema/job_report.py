@@ -57,6 +57,84 @@ class CollectiveRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OverlapRow:
+    """Communication of one process group, in the mean of its ranks and steady steps.
+
+    Attributes:
+        group, description: As in :class:`CollectiveRow`.
+        ranks: Ranks whose calls were recorded.
+        calls: Calls of a rank in a step (in the window without steps).
+        ms: Time in them.
+        exposed_ms: What of it had nothing else beside it on the rank, waiting included.
+        hidden_frac: The rest, as a share of ``ms``, 0 to 1.
+    """
+
+    group: str
+    description: str
+    ranks: int
+    calls: float
+    ms: float
+    exposed_ms: float
+    hidden_frac: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketRow:
+    """One message of a step, as DistributedDataParallel's buckets are, in the mean of ranks and steady steps.
+
+    Attributes:
+        group, description, kind: As in :class:`CollectiveRow`.
+        number, of: Its place among the step's messages of this kind in this group, counted from 1.
+        bytes: Larger side of the message; ``None`` where not recorded.
+        ms: Its length.
+        exposed_ms: What of it had nothing else beside it on the rank, waiting included.
+        waiting_ms: What of it was waiting for the last rank; ``None`` where not every call has partners.
+        hidden_frac: What of it was hidden, 0 to 1.
+    """
+
+    group: str
+    description: str
+    kind: str
+    number: int
+    of: int
+    bytes: int | None
+    ms: float
+    exposed_ms: float
+    waiting_ms: float | None
+    hidden_frac: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRow:
+    """One stage of pipeline parallelism.
+
+    Attributes:
+        stage: Its number, from 0.
+        ranks: The ranks that hold it.
+        bubble_ms: How long they wait for neighbours in a steady step (in the window without steps), in the mean.
+        share: The same as a share of the step, 0 to 1.
+    """
+
+    stage: int
+    ranks: tuple[int, ...]
+    bubble_ms: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineReport:
+    """Bubbles of pipeline parallelism: waiting in sends and receives with nothing else on the device.
+
+    Attributes:
+        share: Of the steady steps, in the mean of ranks, 0 to 1.
+        stages: By number.
+    """
+
+    share: float
+    stages: tuple[StageRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LateRow:
     """A collective that waited for a rank.
 
@@ -106,7 +184,7 @@ class PathShare:
 
     Attributes:
         rank: The rank whose work all others waited for; ``None`` for transfer.
-        share: Of the time between the first and the last collective of all ranks, 0 to 1.
+        share: Of the path's length, from the first to the last collective of the steady steps, 0 to 1.
     """
 
     rank: int | None
@@ -165,9 +243,12 @@ class JobReport:
         collectives: Longest waiting first.
         late: The collectives that waited longest, in order of time.
         outliers: Ranks that stand out by a part of the step, most first.
-        path: Shares of the critical path, largest first; empty where no group holds all ranks.
+        path: Shares of the critical path, largest first; empty where no collective was matched.
         straggler: The rank that caused most of the waiting; ``None`` where nobody was late.
         cannot_tell: What the data do not carry, in sentences.
+        overlap: Communication hidden and exposed by process group, most exposed first.
+        buckets: The messages of a step in their order, where it has several of a kind.
+        pipeline: Bubbles; ``None`` where no rank sends to a neighbour.
     """
 
     ranks: tuple[int, ...]
@@ -182,3 +263,6 @@ class JobReport:
     path: tuple[PathShare, ...]
     straggler: StragglerRow | None
     cannot_tell: tuple[str, ...] = ()
+    overlap: tuple[OverlapRow, ...] = ()
+    buckets: tuple[BucketRow, ...] = ()
+    pipeline: PipelineReport | None = None

@@ -20,12 +20,16 @@ from stepscope.schema.cost import (
     RunCost,
 )
 from stepscope.schema.job_report import (
+    BucketRow,
     CollectiveRow,
     HostClock,
     JobReport,
     LateRow,
     OutlierRow,
+    OverlapRow,
     PathShare,
+    PipelineReport,
+    StageRow,
     StragglerRow,
 )
 from stepscope.schema.loader import (
@@ -64,6 +68,7 @@ __all__ = [
     "OVERVIEW_PARTS",
     "SCHEMA_VERSION",
     "BatchTimes",
+    "BucketRow",
     "CollectiveRow",
     "Confidence",
     "CopyRow",
@@ -88,8 +93,10 @@ __all__ = [
     "Notice",
     "OperatorRow",
     "OutlierRow",
+    "OverlapRow",
     "PathShare",
     "PhaseSpan",
+    "PipelineReport",
     "PlaceRow",
     "PublishedFigure",
     "RankReport",
@@ -103,6 +110,7 @@ __all__ = [
     "Severity",
     "SourceLines",
     "Span",
+    "StageRow",
     "StepSource",
     "StepSpan",
     "Steps",

@@ -30,6 +30,8 @@ COLLECTIVE_NAMES = {
     "allgather": ("all_gather", "AllGather"),
     "reduce_scatter": ("reduce_scatter", "ReduceScatter_Sum"),
     "broadcast": ("broadcast", "Broadcast"),
+    "send": ("send", "SendRecv"),
+    "recv": ("recv", "SendRecv"),
 }
 """What NCCL's record calls a collective, to what PyTorch's annotation and NCCL's kernel call it."""
 COPY_NAMES = {

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 
 from stepscope.report.job_words import (
+    bucket_words,
     clock_words,
+    each_words,
     late_words,
     outlier_words,
+    overlap_words,
     path_words,
+    pipeline_words,
     straggler_words,
 )
 from stepscope.report.terminal.look import labelled
@@ -20,11 +24,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from stepscope.report.terminal.look import Look
-    from stepscope.schema.report import CollectiveRow, Report
+    from stepscope.schema.report import CollectiveRow, JobReport, Report
 
 MOST_ROWS: Final = 6
 MOST_LATE: Final = 5
 MOST_OUTLIERS: Final = 3
+MOST_GROUPS: Final = 4
 
 
 def job_section(report: Report, look: Look) -> list[RenderableType]:
@@ -37,6 +42,7 @@ def job_section(report: Report, look: Look) -> list[RenderableType]:
     rows += [("", late_words(job, row)) for row in job.late if row in longest]
     rows += [("Stands out", outlier_words(row)) for row in job.outliers[:MOST_OUTLIERS]]
     rows += [("Path", path_words(job))] if job.path else []
+    rows += _overlap(job)
     rows.append(("Clocks", clock_words(job)))
     rows += [("Not told", text) for text in job.cannot_tell]
     heading = look.say("Ranks compared")
@@ -48,6 +54,20 @@ def job_section(report: Report, look: Look) -> list[RenderableType]:
     if job.collectives:
         lines += [look.say(""), _table(job.collectives, look)]
     return lines
+
+
+def _overlap(job: JobReport) -> list[tuple[str, str]]:
+    """Communication hidden and exposed by group and message, and the bubbles of a pipeline."""
+    each = each_words(job)
+    rows = [("Overlap", overlap_words(row, each)) for row in job.overlap[:MOST_GROUPS]]
+    first = next(iter(job.buckets), None)
+    if first is not None:
+        alike = (first.group, first.kind)
+        same = tuple(row for row in job.buckets if (row.group, row.kind) == alike)
+        rows.append(("", bucket_words(same)))
+    if job.pipeline is not None:
+        rows.append(("Pipeline", pipeline_words(job.pipeline, each)))
+    return rows
 
 
 def _table(rows: tuple[CollectiveRow, ...], look: Look) -> RenderableType:
