@@ -96,7 +96,7 @@ SILENT = [
     ("CK020", {"data": data(system=LOCAL)}),
     ("CK020", {"data": data(mean_bytes=None)}),
     ("CK020", {"data": None}),
-    ("CK021", {"environment_system": replace(LUSTRE, kind="local")}),
+    ("CK021", {"environment_system": replace(LUSTRE, type="nfs4", is_parallel=False)}),
     ("CK022", {"script": loader(None)}),
     ("CK022", {"script": loader(0), "allocation": allocation(cores=1, affinity=1)}),
     ("CK022", {"script": None}),
