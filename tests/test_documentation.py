@@ -1,5 +1,6 @@
 """The documentation: made from the program, whole, and without a link that leads nowhere."""
 
+import ast
 import importlib
 import re
 import subprocess
@@ -166,3 +167,34 @@ def test_a_newcomers_walk_in_the_documentations_own_commands(tmp_path):
     assert "num_workers=" in said[0]
     assert "Where the step goes" in said[0]
     assert said[2].strip()
+
+
+def codes_of_notices(source):
+    """Codes in the calls that make notices, wherever they are written as such."""
+    for call in ast.walk(ast.parse(source)):
+        if not isinstance(call, ast.Call):
+            continue
+        name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+        given = [keyword.value for keyword in call.keywords if keyword.arg == "code"]
+        if name in {"say", "note", "Notice"}:
+            given += call.args[:1]
+        for code in given:
+            if isinstance(code, ast.Constant) and re.fullmatch("[a-z]+(-[a-z]+)*", str(code.value)):
+                yield code.value
+
+
+def test_every_notice_of_a_report_is_explained():
+    package = Path(stepscope.__file__).parent
+    sources = [
+        path
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] not in {"watch", "cost"}
+    ]
+    codes = {code for path in sources for code in codes_of_notices(path.read_text())}
+    text = (DOCS / "explanation" / "what-the-notices-mean.md").read_text()
+    explained = set(re.findall(r"`([a-z]+(?:-[a-z]+)*)`", text))
+    assert "gpu-not-recorded" in codes
+    assert sorted(codes - explained) == []
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    told = {code for row in rows for code in re.findall(r"`([a-z-]+)`", row.split(" | ")[0])}
+    assert sorted(told - codes) == []
