@@ -7,7 +7,15 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
 from reference_pages.words import attributes, head, markdown, table
-from stepscope.schema import check_report, cost, report, run_folder, samples, watch_summary
+from stepscope.schema import (
+    check_report,
+    cost,
+    report,
+    run_folder,
+    samples,
+    use_report,
+    watch_summary,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +23,7 @@ if TYPE_CHECKING:
 
 DOCUMENTS: tuple[tuple[str, str, ModuleType], ...] = (
     ("report", "report.json", report),
+    ("use-report", "Utilisation and energy in report.json", use_report),
     ("run-folder", "The run folder", run_folder),
     ("watch-samples", "Samples of a watched run", samples),
     ("watch-summary", "watch.json", watch_summary),
