@@ -96,7 +96,10 @@ def test_below_torchrun_the_ranks_are_recorded_and_the_launcher_and_workers_are_
     assert recorded == {None, *range(count)}
     (launcher,) = [note for note in run.processes if note.rank is None]
     assert "torch.distributed.run" in launcher.command
-    assert "it imported torch, but made no optimizer and read no DataLoader" in ended.stderr
+    assert (
+        "it imported torch, but made no optimizer, read no DataLoader and called no module"
+        in ended.stderr
+    )
     report = api.analyze([tmp_path / "run"])
     assert [rank.rank for rank in report.ranks] == list(range(count))
 

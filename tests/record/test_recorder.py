@@ -49,7 +49,7 @@ class FakeWindows:
     def relabel(self, kind):
         pass
 
-    is_writing = False
+    is_writing, own_ns = False, 0
 
     def bytes_per_step(self):
         return None

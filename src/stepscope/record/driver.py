@@ -148,6 +148,16 @@ class WindowDriver:
             return Action.NOTHING
         return action
 
+    def expect_buffered(self, batches: int, batches_a_step: int) -> None:
+        """A loader's workers may have worked ahead for so many batches."""
+        if batches:
+            self.buffered = max(self.buffered, batches // batches_a_step + 1)
+
+    def abandon(self) -> None:
+        """Something failed: leave no profiler running behind the script's back."""
+        if self.is_open:
+            self.windows.close("recording stopped")
+
     def cut(self, reason: str) -> None:
         """End a window before its time."""
         whole = self.windows.close(reason)
@@ -188,12 +198,12 @@ class WindowDriver:
             )
             return True
         # The loop runs without optimizer steps, yet there is an optimizer: most likely the evaluation before training.
-        return source == "dataloader" and seen < PATIENT_BATCHES and optimizer_exists()
+        return source in ("dataloader", "forward") and seen < PATIENT_BATCHES and optimizer_exists()
 
     def _after_window(self, source: StepOrigin) -> None:
         if not (self._plan.stop and self.schedule.is_done and current_thread() is main_thread()):
             return
-        if source == "dataloader" and optimizer_exists():
+        if source in ("dataloader", "forward") and optimizer_exists():
             return
         self._notices.note(
             "stopped", "the script was ended after the profiler window, as --stop asks"

@@ -103,7 +103,9 @@ def _write_stacks(trace: Path, window: FinishedWindow) -> None:
         return
     # A folder that takes no small file takes no trace either, and that is said.
     with contextlib.suppress(OSError):
-        write_stacks(stack_path(trace), resolved(watch.samples()))
+        samples = watch.samples()
+        window.sampling_ns = samples.cost_ns
+        write_stacks(stack_path(trace), resolved(samples))
 
 
 def _copy(source: IO[bytes], target: gzip.GzipFile, dropped: list[int]) -> None:

@@ -8,6 +8,7 @@ left alone because they are daemons of multiprocessing.
 from __future__ import annotations
 
 import atexit
+import functools
 import json
 import os
 import socket
@@ -27,7 +28,7 @@ from stepscope.schema.run_folder import ProcessNote, note_process
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UNTRAINED = "it imported torch, but made no optimizer and read no DataLoader"
+UNTRAINED = "it imported torch, but made no optimizer, read no DataLoader and called no module"
 OF_MULTIPROCESSING = (
     "a process of multiprocessing that does not train, for instance a loader's worker"
 )
@@ -75,27 +76,33 @@ class _Recording:
         self._note(
             "", OF_MULTIPROCESSING if "--multiprocessing-fork" in sys.orig_argv else UNTRAINED
         )
+        from torch.nn import Module
         from torch.optim import Optimizer
         from torch.utils.data import dataloader
 
-        self._wait_for(Optimizer)
-        self._wait_for(dataloader._BaseDataLoaderIter)
+        self._wait_for(Optimizer, "__init__")
+        self._wait_for(dataloader._BaseDataLoaderIter, "__init__")
+        self._wait_for(Module, "__call__")
 
-    def _wait_for(self, kind: Any) -> None:
-        """Begin when the first instance is made."""
-        original = kind.__init__
+    def _wait_for(self, kind: Any, name: str) -> None:
+        """Begin when a method is called for the first time, of whichever instance."""
+        from torch.compiler import is_compiling
 
-        def __init__(instance: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            self._guard.call(self._start)
+        original = getattr(kind, name)
+
+        @functools.wraps(original)
+        def first(instance: Any, *args: Any, **kwargs: Any) -> Any:
+            if not is_compiling():
+                self._guard.call(self._start)
             # The recorder that has begun may have put its own in place of the original.
-            now = original if kind.__init__ is __init__ else kind.__init__
-            now(instance, *args, **kwargs)
+            now = original if getattr(kind, name) is first else getattr(kind, name)
+            return now(instance, *args, **kwargs)
 
         def undo() -> None:
-            if kind.__init__ is __init__:
-                kind.__init__ = original
+            if getattr(kind, name) is first:
+                setattr(kind, name, original)
 
-        kind.__init__ = __init__
+        setattr(kind, name, first)
         self._undo.append(undo)
 
     def _start(self) -> None:

@@ -87,6 +87,17 @@ class Loaders:
         self._meter: BatchMeter | None = None
         self._sampler: StackSampler | None = None
 
+    @property
+    def batches(self) -> int:
+        """Batches that were handed over so far."""
+        return sum(known.batches for known in self._known.values())
+
+    @property
+    def own_ns(self) -> int:
+        """What timing and sampling the making of batches has taken in this process so far."""
+        timing = self._meter.own_ns if self._meter is not None else 0
+        return timing + (self._sampler.own_ns if self._sampler is not None else 0)
+
     def starts(self, loader: Any, iterator: Any) -> int:
         """An epoch of the loader begins; the loader's number."""
         number = self._numbers.get(loader)

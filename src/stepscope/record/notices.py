@@ -27,6 +27,13 @@ class Notices:
         """All of them, in the order in which they came up first."""
         return tuple(self._notices.values())
 
+    def failed(self, failure: Exception | None, traces: tuple[str, ...]) -> None:
+        """Say what went wrong in the recorder itself, and why traces could not be written."""
+        if failure is not None:
+            self.note("recording-stopped", f"recording stopped early: {failure}")
+        for why in traces:
+            self.note("trace-not-written", f"a trace could not be written: {why}")
+
     def conclude(
         self,
         *,
@@ -44,9 +51,16 @@ class Notices:
         elif source == "none":
             self.note(
                 "no-steps",
-                "no optimizer stepped and no DataLoader was read in this process, so there were no steps to find",
+                "no optimizer stepped, no DataLoader was read and no model was called again and again in this process, "
+                "so there were no steps to find; mark them with step() of stepscope.profile()",
             )
-        elif not traced and "profiler-in-use" not in self._notices:
+        elif source == "forward":
+            self.note(
+                "steps-by-forward",
+                "no optimizer stepped and no DataLoader was read, so a step is from one call of the model to the next",
+            )
+        is_said = {"torch-not-imported", "no-steps", "profiler-in-use"} & self._notices.keys()
+        if not traced and not is_said:
             self.note(
                 "ended-before-window",
                 f"the script ended after {steps_seen} whole steps, before a profiler window could be recorded",

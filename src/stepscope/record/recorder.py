@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 from stepscope.record.account import RunAccount
 from stepscope.record.cores import operator_threads, usable_cores
+from stepscope.record.disturbance import Disturbance
 from stepscope.record.driver import PATIENT_BATCHES, WindowDriver
+from stepscope.record.hooks.compiled import CompiledHook
+from stepscope.record.hooks.forward import ForwardHook
 from stepscope.record.hooks.importing import ImportHook
 from stepscope.record.hooks.loader import LoaderHook, buffered_batches, loader_key
 from stepscope.record.hooks.making import MakingHook
@@ -19,6 +22,7 @@ from stepscope.record.hooks.profiler import ProfilerHook
 from stepscope.record.hooks.saving import SavingHook
 from stepscope.record.loaders import Loaders
 from stepscope.record.notices import Notices
+from stepscope.record.own_cost import OwnCost
 from stepscope.record.place import device_in_use, place_of, rank_in_torch
 from stepscope.record.steps import StepFinder
 from stepscope.record.windows import Windows
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stepscope.record.guard import Guard
+    from stepscope.record.hooks.hook import Hook
     from stepscope.record.journal import Journal
     from stepscope.record.plan import Plan
     from stepscope.schema.run_folder import StepKind
@@ -64,8 +69,7 @@ class Recorder:
         self._steps_seen = 0
         self._startup_ns: int | None = None
         self._step_start_ns: int | None = None
-        self._is_disturbed = False
-        self._disturbed_steps = 0
+        self._disturbance = Disturbance()
         self._wait_ns = 0
         self._wait_start_ns = 0
         self._has_grad: Callable[[], bool] = bool
@@ -73,17 +77,17 @@ class Recorder:
         self._loader_depth = 0
         self._batches = 0
         self._batches_before = 1
-        self._own_ns = 0
+        self._cost = OwnCost()
         self._foreign: set[int] = set()
         self._is_complete = False
         self._in_torch: tuple[int, int] | None = None
         self._run_time: RunTime | None = None
-        guard.on_failure(self._abandon)
+        guard.on_failure(self.driver.abandon)
         self._import_hook = ImportHook("torch", guard.wrap(self._listen))
-        self._listening: list[
-            OptimizerHook | LoaderHook | MakingHook | ProfilerHook | SavingHook
-        ] = []
+        self._listening: list[Hook] = []
         self._saving = SavingHook(guard.wrap(self.saving_begins), guard.wrap(self.saving_ends))
+        self._compiled = CompiledHook(self.optimizer_stepped, guard)
+        self._forward = ForwardHook(self.forward_begins, guard)
         self._hooks = (
             OptimizerHook(guard.wrap(self.optimizer_stepped)),
             LoaderHook(guard.wrap(self.loader_begins), guard.wrap(self.loader_returns)),
@@ -108,7 +112,8 @@ class Recorder:
         self._has_grad = is_grad_enabled
         if self._import_hook.took_ns is not None:
             self.account.torch_imported(self._import_hook.took_ns)
-        for hook in self._hooks:
+        self._cost.calibrate(self._guard)
+        for hook in (*self._hooks, self._compiled, self._forward):
             hook.install()
             self._listening.append(hook)
         self.write()
@@ -118,6 +123,7 @@ class Recorder:
     def optimizer_stepped(self, optimizer: object) -> None:
         """An optimizer has stepped."""
         now = perf_counter_ns()
+        self._compiled.hears()
         may_move = not self.driver.is_open
         ends, is_new = self._finder.optimizer_stepped(id(optimizer), get_ident(), may_move=may_move)
         if is_new:
@@ -126,7 +132,7 @@ class Recorder:
             self.loaders.stepped()
             self._boundary(now)
         else:
-            self._own_ns += perf_counter_ns() - now
+            self._cost.ns += perf_counter_ns() - now
 
     def loader_starts(self, loader: object, iterator: object) -> int:
         """An epoch of a loader begins; the loader's number."""
@@ -150,7 +156,7 @@ class Recorder:
         else:
             self._evaluation_begins()
         self._wait_start_ns = perf_counter_ns()
-        self._own_ns += self._wait_start_ns - now
+        self._cost.ns += self._wait_start_ns - now
 
     def loader_returns(self, iterator: object, delivers: bool) -> None:
         """The loader hands over a batch, or raises because there is none left."""
@@ -169,13 +175,26 @@ class Recorder:
             self.loaders.delivered(iterator, self._wait_start_ns, now, has_grad=grad)
         elif self._finder.marks_steps(loader_key(iterator)):
             self._drop_step()
-        self._own_ns += perf_counter_ns() - now
+        self._cost.ns += perf_counter_ns() - now
+
+    def forward_begins(self, module: int) -> None:
+        """A module was called from outside of all others."""
+        now = perf_counter_ns()
+        begins, is_new = self._finder.forward_begins(module, get_ident(), trains=optimizer_exists)
+        if self._finder.source not in ("none", "forward"):
+            self._forward.remove()
+        if is_new:
+            self._start_over()
+        if begins:
+            self._boundary(now)
+        else:
+            self._cost.ns += perf_counter_ns() - now
 
     def saving_begins(self) -> None:
         """A checkpoint is about to be saved."""
         if get_ident() == self._finder.thread:
             self.account.pauses("checkpoint", perf_counter_ns())
-            self._is_disturbed = True
+            self._disturbance.is_there = True
 
     def saving_ends(self) -> None:
         """It has been saved."""
@@ -232,15 +251,12 @@ class Recorder:
             self._step_start_ns = None
         self._batches += 1
         if self._steps_seen < PATIENT_BATCHES:
-            buffered = buffered_batches(iterator)
-            if buffered:
-                steps = buffered // self._batches_before + 1
-                self.driver.buffered = max(self.driver.buffered, steps)
+            self.driver.expect_buffered(buffered_batches(iterator), self._batches_before)
         return now
 
     def _evaluation_begins(self) -> None:
         """An evaluation is no part of a step: a step with one in it is told apart."""
-        self._is_disturbed = True
+        self._disturbance.is_there = True
         if self.driver.is_open:
             self._cut_window("an evaluation began inside the window")
 
@@ -250,20 +266,21 @@ class Recorder:
         """Steps from now on are of another kind."""
         self.driver.start_over()
         self._step_start_ns = None
-        self._is_disturbed = False
-        self._steps_seen = self._loader_depth = self._disturbed_steps = 0
+        self._disturbance.start_over()
+        self._steps_seen = self._loader_depth = 0
 
     def _boundary(self, now: int) -> int:
         """A step ends here, and the next one begins; the moment at which it does."""
-        # A batch ends a step only where there is no training; else the step ends with its optimizer.
-        if self._finder.source != "dataloader" or (self._step_start_ns and not self.loaders.trains):
+        # A batch (or a model's call) ends a step only where there is no training; else the step ends with its optimizer.
+        is_late = self._finder.source not in ("dataloader", "forward")
+        if is_late or (self._step_start_ns and not self.loaders.trains):
             self.account.step_ended(now)
         profiler_ns = 0
         if self._step_start_ns is None:
             self._first_boundary(now)
         elif self.driver.is_over and not self._foreign:
             # Most steps of a long run come here, and each of them pays.
-            kind: StepKind = "disturbed" if self._is_disturbed else "later"
+            kind: StepKind = "disturbed" if self._disturbance.is_there else "later"
             start, wait = self._step_start_ns, self._wait_ns
             self._journal.step(self._number, kind, start, now - start, wait)
             self._number += 1
@@ -287,25 +304,17 @@ class Recorder:
             profiler_ns = perf_counter_ns() - before
         self._batches_before, self._batches = max(self._batches, 1), 0
         self._wait_ns = 0
-        self._is_disturbed = False
+        self._disturbance.is_there = False
         self._step_start_ns = end = perf_counter_ns()
-        self._own_ns += end - now - profiler_ns
+        self._cost.ns += end - now - profiler_ns
         self.account.own(end - now)
         return end
 
     def _is_apart(self) -> bool:
-        """Whether the step that ends was known to hold something else than training.
-
-        Where half of the steps do, that is what this training is like.
-        """
+        """Whether the step that ends was known to hold something else than training."""
         if self.driver.schedule.in_window:
             return False
-        if self._foreign:
-            return True
-        if not self._is_disturbed or 2 * self._disturbed_steps > self._steps_seen + 4:
-            return False
-        self._disturbed_steps += 1
-        return True
+        return bool(self._foreign) or self._disturbance.counts(self._steps_seen)
 
     def _first_boundary(self, now: int) -> None:
         if self._startup_ns is None:
@@ -341,19 +350,9 @@ class Recorder:
         self._is_complete = True
         self.write()
 
-    def _abandon(self) -> None:
-        """Something failed: leave no profiler running behind the script's back."""
-        if self.driver.is_open:
-            self.driver.windows.close("recording stopped")
-
     def _conclude(self) -> None:
         """Say what the recording lacks."""
-        if self._guard.failure is not None:
-            self.notices.note(
-                "recording-stopped", f"recording stopped early: {self._guard.failure}"
-            )
-        for failure in self.driver.windows.failures():
-            self.notices.note("trace-not-written", f"a trace could not be written: {failure}")
+        self.notices.failed(self._guard.failure, self.driver.windows.failures())
         self.notices.conclude(
             has_torch="torch" in sys.modules,
             source=self._finder.source,
@@ -366,10 +365,12 @@ class Recorder:
     def recording(self) -> RankRecording:
         """The measurements as they stand."""
         torch = sys.modules.get("torch")
-        rank, world_size = self._ranks()
+        # As torch.distributed has or had them, else as the launcher gave them.
+        self._in_torch = rank_in_torch() or self._in_torch
+        rank, world = self._in_torch or (self._journal.rank, place_of(os.environ).world_size)
         return RankRecording(
             rank=rank,
-            world_size=world_size,
+            world_size=world,
             pid=os.getpid(),
             torch_version=str(getattr(torch, "__version__", "")) or None,
             device=device_in_use(),
@@ -378,7 +379,11 @@ class Recorder:
             startup_ns=self._startup_ns,
             clean_steps_ns=tuple(self.driver.schedule.clean_ns),
             windows=self.driver.windows.records(),
-            own_cost_ns=self._own_ns,
+            own_cost_ns=self._cost.total_ns(
+                steps=self._number,
+                batches=self.loaders.batches,
+                others_ns=self.loaders.own_ns + self.driver.windows.own_ns,
+            ),
             time_ns=self._clock[0],
             perf_ns=self._clock[1],
             complete=self._is_complete,
@@ -388,11 +393,6 @@ class Recorder:
             loaders=self.loaders.uses(),
             run_time=self._run_time or self.account.time(perf_counter_ns()),
         )
-
-    def _ranks(self) -> tuple[int, int]:
-        """Rank and world size: as torch.distributed has or had them, else as the launcher gave them."""
-        self._in_torch = rank_in_torch() or self._in_torch
-        return self._in_torch or (self._journal.rank, place_of(os.environ).world_size)
 
     def write(self) -> None:
         """Put the measurements as they stand on disk."""

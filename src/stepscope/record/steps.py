@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 from stepscope.record.anchor import Anchor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stepscope.schema.run_folder import StepOrigin
+
+PATIENT_CALLS = 64
+"""With an optimizer that has not stepped yet, so many calls of a model are taken for what comes before training."""
 
 
 class StepFinder:
@@ -15,7 +20,8 @@ class StepFinder:
 
     A step ends with the step of an optimizer, so it holds what follows the one before it, the wait
     for the loader, forward, backward and the optimizer. Until an optimizer has stepped, every batch
-    begins a step, so that inference has steps too. A user who marks steps by hand overrules both.
+    begins a step, so that inference has steps too, and without a loader every call of the model does.
+    A user who marks steps by hand overrules all.
 
     Attributes:
         source: What steps are found by now.
@@ -27,6 +33,8 @@ class StepFinder:
         self.thread: int | None = None
         self._optimizers = Anchor("last")
         self._loaders = Anchor("first")
+        self._models = Anchor("first")
+        self._calls = 0
 
     def optimizer_stepped(self, key: int, thread: int, *, may_move: bool) -> tuple[bool, bool]:
         """An optimizer has stepped.
@@ -58,10 +66,35 @@ class StepFinder:
             self.thread = thread
         if thread != self.thread:
             return False, False
-        is_new = self.source == "none"
+        is_new = self.source != "dataloader"
         self.source = "dataloader"
         begins = self._loaders.sees(key)
         return begins, is_new or self._loaders.changed
+
+    def forward_begins(
+        self, key: int, thread: int, *, trains: Callable[[], bool]
+    ) -> tuple[bool, bool]:
+        """A module was called from outside of all others; the same two answers.
+
+        Args:
+            key: Which one.
+            thread: The thread that it happened on.
+            trains: Tells whether there is an optimizer, whose first step is waited for a while.
+        """
+        if self.source not in ("none", "forward"):
+            return False, False
+        if self.source == "none":
+            self._calls += 1
+            if self._calls <= PATIENT_CALLS and trains():
+                return False, False
+        if self.thread is None:
+            self.thread = thread
+        if thread != self.thread:
+            return False, False
+        is_new = self.source == "none"
+        self.source = "forward"
+        begins = self._models.sees(key)
+        return begins, is_new or self._models.changed
 
     def marked(self, thread: int) -> tuple[bool, bool]:
         """The user has marked the end of a step; the same two answers."""

@@ -29,7 +29,8 @@ class FinishedWindow:
         prepare_ns, start_ns, stop_ns: Time that the profiler took in the training thread.
         cut: Why it ended early; ``""`` when it did not.
         dropped: Numbers of steps that only began, whose marks must not look like whole steps.
-        watch: What has sampled the training thread's stack; ``None`` where nothing has.
+        watch: What has sampled the training thread's stack; ``None`` where nothing has, or when it is written.
+        sampling_ns: CPU time that it has taken.
         expected: What was known of it before it opened.
     """
 
@@ -43,6 +44,7 @@ class FinishedWindow:
     cut: str = ""
     dropped: list[int] = field(default_factory=list)
     watch: StackWatch | None = None
+    sampling_ns: int = 0
     expected: Expectation = field(default_factory=Expectation)
 
 

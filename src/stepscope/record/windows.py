@@ -98,6 +98,12 @@ class Windows:
         return len(finished.steps_ns)
 
     @property
+    def own_ns(self) -> int:
+        """CPU time that sampling stacks has taken so far, in windows that are closed."""
+        with self._lock:
+            return sum(one.window.sampling_ns for one in self._written)
+
+    @property
     def is_writing(self) -> bool:
         """Whether a trace is being written."""
         with self._lock:

@@ -42,7 +42,7 @@ STEPS_HEADER = "number,kind,start_ns,duration_ns,loader_wait_ns,count\n"
 TRACE_SUFFIX = ".pt.trace.json.gz"
 
 State = Literal["running", "finished"]
-StepOrigin = Literal["optimizer", "dataloader", "manual", "none"]
+StepOrigin = Literal["optimizer", "dataloader", "forward", "manual", "none"]
 WindowKind = Literal["steady", "early", "evaluation", "detail"]
 StepKind = Literal["startup", "warmup", "clean", "profiled", "disturbed", "later"]
 
@@ -127,12 +127,14 @@ class RankRecording:
         pid: The process.
         torch_version: Version of PyTorch; ``None`` when the script never imported it.
         device: ``cpu`` or the kind of accelerator, for instance ``cuda``.
-        step_source: What steps were found by; ``none`` when there was nothing to find them by.
+        step_source: What steps were found by: ``forward`` for calls of the model, where there was neither
+            optimizer nor DataLoader; ``none`` when there was nothing to find them by.
         steps_seen: Whole steps that were timed.
         startup_ns: From the process's start of the script to the end of the first step.
         clean_steps_ns: Durations of steps that ran without any profiler, after warm-up, near the window.
         windows: The profiler windows in order; the last with a trace and not in detail is the one to read.
-        own_cost_ns: Time that stepscope took in the training thread outside the profiler's calls.
+        own_cost_ns: Time that stepscope took outside the profiler's calls: in the training thread, calls of
+            its shortest functions estimated, and CPU time of its samplers.
         time_ns, perf_ns: One moment on the clock since 1970 and on the clock of ``steps.csv``.
         complete: Whether the recorder could finish.
         notices: What a reader must know.

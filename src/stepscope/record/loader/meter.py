@@ -24,9 +24,15 @@ MOST_ROWS = 20_000
 """From then on the batches that a process makes between two writes share one row."""
 
 
-TINY_NS = 1_000_000
-FIRST_BATCHES, OF_TINY = 32, 16
-"""Batches that take less time than the first are no reason to slow a step: after some, one of so many is timed."""
+FIRST_BATCHES, MOST_PASSED = 32, 15
+COST_NS = 40_000
+MOST_COST, MOST_COST_IN_TRAINING = 0.02, 0.004
+"""Timing a batch takes about so long. After the first batches so many are passed over between two that are timed
+that this is no more than the first share of their time in a worker, and the second in the process that trains,
+but never more than ``MOST_PASSED``."""
+
+MOST_SENT = 4_096
+"""So many batches may have been packed that are not written yet, or were passed over."""
 
 _BATCH = 3
 """Where a row has the number of its batch."""
@@ -61,6 +67,8 @@ class BatchMeter:
     Attributes:
         fetch: The fetch that runs now; ``None`` between fetches.
         opened: Counts files that are opened, where somebody counts them; else ``None``.
+        own_ns: What timing has taken in the thread that makes batches, but for batches that are passed over.
+        passed: Batches that were passed over.
         on_flush: Called, at most once a second, in the thread that makes batches.
     """
 
@@ -78,7 +86,9 @@ class BatchMeter:
         self._written = 0
         self._flushed_ns = perf_counter_ns()
         self._batch = -1
+        self._is_first = False
         self._made = self._pass_over = 0
+        self.own_ns = self.passed = 0
         self.fetch: Fetch | None = None
         self.opened: int | None = None
         self.on_flush: Callable[[], None] | None = None
@@ -89,10 +99,18 @@ class BatchMeter:
             return False
         if self._pass_over:
             self._pass_over -= 1
+            self.passed += 1
+            self._is_first = True
             return False
+        entered = perf_counter_ns()
+        if self._is_first:
+            # What was read since the last one that was timed is of others.
+            self._last_read, self._is_first = self._reads.now(), False
         self._last_opened = self.opened
         self._queued_before = self._queue.now()
-        self.fetch = Fetch(loader, get_ident(), perf_counter_ns(), thread_time_ns())
+        fetch = Fetch(loader, get_ident(), perf_counter_ns(), thread_time_ns())
+        self.own_ns += perf_counter_ns() - entered
+        self.fetch = fetch
         return True
 
     def collated(self, wall_ns: int, cpu_ns: int) -> None:
@@ -115,11 +133,12 @@ class BatchMeter:
         fetch, self.fetch = self.fetch, None
         if fetch is None or not made:
             return
-        wall = perf_counter_ns() - fetch.begin_ns
+        ended = perf_counter_ns()
+        wall = ended - fetch.begin_ns
         cpu = thread_time_ns() - fetch.begin_cpu_ns
         self._made += 1
-        if wall < TINY_NS and self._made > FIRST_BATCHES:
-            self._pass_over = OF_TINY - 1
+        if self._made > FIRST_BATCHES:
+            self._pass_over = self._passes_after(wall)
         queued = self._queued_since(fetch.thread)
         read, storage = self._read_since()
         opened = -1
@@ -147,6 +166,12 @@ class BatchMeter:
         )
         if fetch.begin_ns - self._flushed_ns >= FLUSH_NS:
             self.flush()
+        self.own_ns += perf_counter_ns() - ended
+
+    def _passes_after(self, wall_ns: int) -> int:
+        """How many batches are passed over after one that took so long."""
+        most = MOST_COST_IN_TRAINING if self._worker < 0 else MOST_COST
+        return min(MOST_PASSED, int(COST_NS / most / max(wall_ns, 1)))
 
     def sent(self, batch: int, wall_ns: int, cpu_ns: int) -> None:
         """Packing the batch of that number took so long; called in the thread that sends."""
@@ -181,6 +206,9 @@ class BatchMeter:
             del self._rows[:done]
             for row in rows:
                 self._sent.pop(row.batch, None)
+            # Of batches that are passed over there is no row.
+            while len(self._sent) > MOST_SENT:
+                self._sent.pop(next(iter(self._sent)))
             lines = list(map(csv_line, rows))
         if self._written > MOST_ROWS:
             lines = list(map(csv_line, _merged(rows)))

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, field
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, TypeVar
 
 from stepscope.record.frames import is_users, name_of
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 EVERY_S = 0.01
 LATER_S = 0.05
-"""The pause between two samples: the first for the first 300 samples of a fetch, then the second."""
+"""The pause between two samples: the first for the first ``FAST_SAMPLES`` of a fetch and while less than
+``FAST_MISSES`` looks in turn have found none, then the second."""
 
-FAST_SAMPLES, MOST_SAMPLES = 300, 1_500
+FAST_SAMPLES, FAST_MISSES, MOST_SAMPLES = 300, 200, 1_500
 MOST_TICKS = 30_000
 """After so many samples of fetches, or looks that found none, the sampler has seen enough and ends."""
 
@@ -57,6 +58,9 @@ class StackSampler:
         worker: Number of the worker; -1 for the process that trains.
         meter: Whose fetches are looked at.
         guard: What keeps failures away from the process.
+
+    Attributes:
+        own_ns: CPU time that sampling has taken so far.
     """
 
     def __init__(self, folder: Path, worker: int, meter: BatchMeter, guard: Guard) -> None:
@@ -68,6 +72,7 @@ class StackSampler:
         self._thread: threading.Thread | None = None
         self._fetch: Fetch | None = None
         self._last = (0, 0)
+        self.own_ns = 0
 
     def start(self) -> None:
         """Begin to sample."""
@@ -98,12 +103,14 @@ class StackSampler:
             settle(self)
 
     def _sample(self) -> None:
-        samples, pause = 0, EVERY_S
+        samples, missed, pause = 0, 0, EVERY_S
         for _ in range(MOST_TICKS):
             if self._stopped.wait(pause) or not self._guard.is_on or samples >= MOST_SAMPLES:
                 return
-            samples += bool(self._guard.call(self._look))
-            pause = EVERY_S if samples < FAST_SAMPLES else LATER_S
+            found = bool(self._guard.call(self._look))
+            samples, missed = samples + found, 0 if found else missed + 1
+            pause = EVERY_S if samples < FAST_SAMPLES and missed < FAST_MISSES else LATER_S
+            self.own_ns = thread_time_ns()
 
     def _look(self) -> bool:
         """Take one sample; whether there was a fetch to look at."""
