@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from stepscope.schema.samples import MeterSample
+from stepscope.schema.samples import MeterSample, Notice
 from stepscope.watch.axis import OWN_CLOCK, WALL_CLOCK
 from stepscope.watch.energy import no_energy
 from stepscope.watch.store import Watched
@@ -163,6 +163,12 @@ def test_the_host_is_added_where_it_is_known():
 def test_a_run_without_devices_has_its_host():
     energy = use(None, with_meters(beside(uuids=()))).energy
     assert energy.per_step.value == pytest.approx(20)
+
+
+def test_a_host_without_counters_says_why_as_the_summary_does():
+    told = Notice(code="no-rapl", text="counters are for root only")
+    without = dataclasses.replace(beside(uuids=()), notices=(told,))
+    assert use(None, without).energy.per_step.how == "counters are for root only"
 
 
 def test_steps_under_the_profiler_and_of_start_up_are_left_out():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.schema.cost import Estimate
 from stepscope.watch.energy import device_curve, host_curve, no_energy
+from stepscope.watch.summary import meter_notice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +81,9 @@ def energy_per_step(
 
 def host_parts(placed: Sequence[Placed], steps: Stretches) -> list[Part]:
     """What the nodes' hosts drew for the job; meters of a node are read by all its watchers, shares are each one's."""
-    metered = [one for one in placed if one.watched.meters] or list(placed[:1])
+    metered = [one for one in placed if one.watched.meters]
+    if not metered:
+        return [Part(0.0, 0.0, "not-known", meter_notice([one.watched for one in placed]))]
     return [
         in_steps(host_curve(one.watched.meters, one.watched.hosts), one.offset_s, steps)
         for one in metered
