@@ -85,6 +85,9 @@ def test_a_rank_that_waited_in_another_group_is_not_to_blame(tmp_path):
     late = late_in(report)
     assert (late.rank, late.is_named, late.cause) == (3, True, "compute")
     assert {row.ranks for row in compared(report).collectives} == {2, 8}
+    assert late.loss_ms == pytest.approx(10, abs=0.5), (
+        "its partner, whom it held up, hides none of it"
+    )
     finding = straggler(report)
     assert finding is not None
     assert finding.rank == 3

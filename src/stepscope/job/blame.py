@@ -30,7 +30,8 @@ class Blame:
         culprit: Position of the rank that began it, shape ``(n,)``.
         last: Position of the rank that came last, which is another where that one had waited itself.
         wait_ns: What the others waited, summed over ranks.
-        loss_ns: How much later it came than the rank before it, less for groups that hold few ranks.
+        loss_ns: How much later it came than the rank before it that the same culprit had not held up, less for
+            groups that hold few ranks; 0 where the delay reaches a larger meeting and counts there.
         late_ns: How much later it came than the median of the others, likewise.
         step: Number of the step, -1 outside.
         excess_ns: What the last rank did longer than the median of the others since their last meeting,
@@ -74,6 +75,9 @@ def blame(ranks: Sequence[RankDigest], waits: Waits, steady: Bools) -> Blame:
     culprits: dict[int, int] = {}
     excess = np.zeros((len(late), len(parts)), dtype=np.int64)
     first = np.zeros(len(late), dtype=np.int64)
+    share = (late["size"] - 1).to_numpy() / max(len(ranks) - 1, 1)
+    loss = late["margin_ns"].to_numpy() * share
+    at = {match: row for row, match in enumerate(late["match"])}
     remote = [parts.index(part) for part in REMOTE_PARTS if part in parts]
     columns = ("match", "last", "late_ns", "wait_ns")
     for row, (match, last, late_ns, wait_ns) in enumerate(late.select(columns).iter_rows()):
@@ -84,12 +88,15 @@ def blame(ranks: Sequence[RankDigest], waits: Waits, steady: Bools) -> Blame:
         if wait_ns and excess[row, remote].sum() > MOST_REMOTE * late_ns:
             before = calls.waited_in(match, last)
             culprits[match] = culprits.get(before, last) if before is not None else last
-    share = (late["size"] - 1).to_numpy() / max(len(ranks) - 1, 1)
+        margin, behind = calls.margin(match, culprits)
+        if behind:
+            loss[row] = margin * share[row]
+            loss[[at[one] for one in behind]] = 0
     return Blame(
         culprit=np.array([culprits[match] for match in late["match"]], dtype=np.int64),
         last=late["last"].to_numpy(),
         wait_ns=late["wait_ns"].to_numpy(),
-        loss_ns=(late["margin_ns"].to_numpy() * share).astype(np.int64),
+        loss_ns=loss.astype(np.int64),
         late_ns=(late["late_ns"].to_numpy() * share).astype(np.int64),
         step=late["step"].fill_null(-1).to_numpy(),
         excess_ns=excess,
@@ -114,6 +121,7 @@ class _Calls:
         self._since = rows["since_ns"].to_numpy()
         self._arrival = rows["arrival_ns"].to_numpy()
         self._group = rows["group_id"].to_numpy()
+        self._begin = rows["begin_ns"].to_numpy()
         self._wait = rows["wait_ns"].to_numpy()
         self._first = rows["first_ns"].to_numpy()
         self._end = rows["end_ns"].to_numpy()
@@ -133,6 +141,26 @@ class _Calls:
         own: Bools = places == last
         most: Ints = (did[own][0] - np.median(did[~own], axis=0)).astype(np.int64)
         return most
+
+    def margin(self, match: int, culprits: dict[int, int]) -> tuple[int, list[int]]:
+        """How much later the last rank came than the next that the same culprit had not held up before.
+
+        Returns:
+            The margin, and the earlier collectives in which ranks between the two were held up.
+        """
+        inside = self._of(match)
+        begins, places = self._begin[inside], self._place[inside]
+        order = np.argsort(-begins, kind="stable")
+        behind: list[int] = []
+        for at in order.tolist():
+            place = int(places[at])
+            if place == culprits[match]:
+                continue
+            before = self.waited_in(match, place)
+            if before is None or culprits.get(before) != culprits[match]:
+                return int(begins[order[0]] - begins[at]), behind
+            behind.append(before)
+        return 0, []
 
     def first(self, match: int, last: int) -> int:
         """How much more of first calls the rank had before the collective than the median of the others."""
