@@ -1,10 +1,14 @@
 """A job of many generated ranks of 20 MB each: time on one and two cores, and peak memory of all processes.
 
-usage: python benchmarks/many_ranks.py [--ranks 512] [--folder DIR] [--speed-ranks 32]
+usage: python benchmarks/many_ranks.py [--ranks 512] [--folder DIR] [--speed-ranks 32] [--operators 2700]
+       python benchmarks/many_ranks.py --lost-worker [--ranks 512]
 
 Ranks share their events, but for the slow one; each file has its own header. Memory is the sum over the
 process and its children of the proportional set size (pages that processes share count once), read ten
 times a second. The machine should be idle: with other programs on its cores the ratio of times says little.
+
+With ``--lost-worker`` the same job is read on a Dask cluster of two local workers, one of which is killed in the
+middle, and its report is held against that of two processes.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import gzip
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +27,7 @@ from pathlib import Path
 
 import psutil
 
+from stepscope import analyze
 from stepscope.testing import A100, Group, Setup, TraceBuilder
 
 MS = 1_000_000
@@ -30,7 +36,7 @@ SLOW, SLOW_NS = 3, 30 * MS
 COMMAND = [sys.executable, "-m", "stepscope", "analyze", "--no-text", "--json", os.devnull]
 
 
-def bodies(world: int) -> tuple[str, str]:
+def bodies(world: int, operators: int) -> tuple[str, str]:
     """Texts of a rank that waits and of the one that it waits for."""
     traces = []
     for rank in (0, SLOW):
@@ -42,7 +48,7 @@ def bodies(world: int) -> tuple[str, str]:
         for trace, extra in zip(traces, (0, SLOW_NS), strict=True):
             with trace.step(number):
                 trace.loader_wait(100_000 + extra)
-                for at in range(OPERATORS):
+                for at in range(operators):
                     with trace.op(f"aten::op_{at % 60}"):
                         trace.launch(f"kernel_{at % 80}", 20_000)
                 with trace.op("aten::last"):
@@ -56,9 +62,9 @@ def bodies(world: int) -> tuple[str, str]:
     return traces[0].text(), traces[1].text()
 
 
-def write(folder: Path, world: int) -> int:
+def write(folder: Path, world: int, operators: int = OPERATORS) -> int:
     """Writes all ranks; returns the size of one as text."""
-    texts = bodies(world)
+    texts = bodies(world, operators)
     halves = [text.partition('"traceEvents"') for text in texts]
     packed = [gzip.compress("".join(half[1:]).encode(), 1) for half in halves]
     for rank in range(world):
@@ -88,6 +94,41 @@ def measure(folder: Path, jobs: int, cores: set[int]) -> dict[str, float]:
     return {"s": time.perf_counter() - start, "cpu_s": computing, "peak_mb": peak / 1e6}
 
 
+def lost_worker(folder: Path) -> dict[str, object]:
+    """Kills one of two Dask workers in the middle; whether the report is the same, and how it went."""
+    from distributed import LocalCluster  # noqa: PLC0415  (an extra)
+
+    start = time.perf_counter()
+    here = analyze([folder], jobs=2)
+    between = time.perf_counter()
+    killed: list[int] = []
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        victim = next(iter(cluster.workers.values())).pid
+
+        def kill_once(done: int, total: int, _path: str) -> None:
+            if not killed and done >= total // 2:
+                os.kill(victim, signal.SIGKILL)
+                killed.append(done)
+
+        there = analyze([folder], jobs=cluster.scheduler_address, progress=kill_once)
+    same = (there.job, there.findings, there.ranks, there.health) == (
+        here.job,
+        here.findings,
+        here.ranks,
+        here.health,
+    )
+    return {
+        "ranks": len(there.ranks),
+        "killed_after": killed[0],
+        "same": same,
+        "late_rank": there.job.straggler.rank if there.job and there.job.straggler else None,
+        "processes_s": between - start,
+        "dask_s": time.perf_counter() - between,
+    }
+
+
 def memory(top: psutil.Process) -> float:
     """Proportional set size of a process and its children in bytes."""
     total = 0.0
@@ -104,6 +145,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ranks", type=int, default=512)
     parser.add_argument("--speed-ranks", type=int, default=32)
+    parser.add_argument("--operators", type=int, default=OPERATORS)
+    parser.add_argument("--lost-worker", action="store_true")
     parser.add_argument("--folder", type=Path)
     args = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))[:2]
@@ -111,14 +154,18 @@ def main() -> None:
         few, many = Path(made, "few"), Path(made, "many")
         few.mkdir()
         many.mkdir()
-        size = write(few, args.speed_ranks)
+        if args.lost_worker:
+            size = write(many, args.ranks, args.operators)
+            print(json.dumps({"text_mb": size / 1e6, **lost_worker(many)}))
+            return
+        size = write(few, args.speed_ranks, args.operators)
         one, two = measure(few, 1, {cores[0]}), measure(few, 2, set(cores))
         ratio = one["s"] / two["s"]
         print(
             json.dumps({"text_mb": size / 1e6, "one": one, "two": two, "ratio": ratio}), flush=True
         )
         if args.ranks:
-            write(many, args.ranks)
+            write(many, args.ranks, args.operators)
             print(json.dumps({"ranks": args.ranks, **measure(many, 2, set(cores))}))
 
 

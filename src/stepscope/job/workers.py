@@ -101,6 +101,8 @@ class Cluster:
                     found[place[future.key]] = InputError(
                         "the workers that analysed it died, most often for memory"
                     )
+                # What is held here need not be computed again when the worker that has it is lost.
+                future.release()
                 if done:
                     done(len(found))
         return [found[number] for number in range(len(items))]
