@@ -119,6 +119,20 @@ def test_a_process_of_the_watcher_s_number_that_is_none_is_left_alone(tmp_path):
         other.wait()
 
 
+def test_a_forked_child_of_the_script_does_not_end_the_watcher(tmp_path):
+    middle = """
+if os.fork() == 0:
+    beside.end()
+    os._exit(0)
+os.wait()
+found["alive"] = alive(pid)
+beside.end()
+"""
+    ended = run(tmp_path, middle)
+    assert json.loads(ended.stdout)["alive"]
+    assert read_watched(tmp_path)[0].end is not None
+
+
 def test_without_a_shell_nothing_is_watched(tmp_path, monkeypatch):
     monkeypatch.setattr("stepscope.watch.beside.SHELL", str(tmp_path / "none"))
     beside = Beside(("x",), 0.5)

@@ -43,6 +43,7 @@ class Beside:
     def __init__(self, command: tuple[str, ...], interval_s: float) -> None:
         self._command, self._interval_s = command, interval_s
         self._pid: int | None = None
+        self._owner = os.getpid()
 
     def begin(self, folder: Path, pid: int, task: int = 0, tasks: int = 1) -> None:
         """Start the watcher; it looks at the process and those below it."""
@@ -67,7 +68,8 @@ class Beside:
     def end(self) -> None:
         """Have the watcher take a last sample, and wait for its end."""
         pid, self._pid = self._pid, None
-        if pid is None or not is_watcher(pid):
+        # A script may fork, and its child leave by the same way.
+        if pid is None or os.getpid() != self._owner or not is_watcher(pid):
             return
         with suppress(OSError):
             os.kill(pid, signal.SIGTERM)
