@@ -97,7 +97,7 @@ CASES = (
     _case(
         "looped-optimizer",
         "one tiny kernel for each parameter and moment",
-        "LA001",
+        "OP001",
         replace(WELL, layers=6, kernel=300 * US, optimizer=(400, 3 * US)),
         replace(WELL, layers=6, kernel=300 * US, optimizer=(4, 150 * US)),
     ),

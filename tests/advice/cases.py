@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stepscope.analysis.copies import Copies
+from stepscope.analysis.memory import Memory
+from stepscope.analysis.operators import Operator
 from stepscope.analysis.sync import Culprit
 from stepscope.job.waiting import Waiting
-from stepscope.predict import Gains, Staging
+from stepscope.predict import ClassGain, Gains, Staging
+from stepscope.schema.loader import BatchTimes, LoaderReport, PlaceRow
 from stepscope.schema.report import Gain
 from tests.advice.made import COUNT, STEP_NS, context
 
@@ -90,6 +93,79 @@ def speedup(low, high=2.0):
     )
 
 
+def seen(one, inside):
+    """The context with a loader that the recorder saw from inside."""
+    return replace(one, loader=inside)
+
+
+def loader(*, persistent=False, opened=16.0):
+    """A loader with two workers that wait for storage."""
+    times = BatchTimes(
+        batches=10,
+        compute_ms=1.0,
+        wait_ms=9.0,
+        queued_ms=0.0,
+        collate_ms=0.1,
+        send_ms=0.1,
+        handover_ms=0.1,
+        pin_ms=0.0,
+        items_wall_ms=10.0,
+        items_cpu_ms=1.0,
+        collate_wall_ms=0.1,
+        collate_cpu_ms=0.1,
+        read_bytes=None,
+        storage_bytes=None,
+        opened=opened,
+    )
+    return LoaderReport(
+        rank=0,
+        number=0,
+        role="training",
+        where="train.py:1",
+        dataset="Images",
+        items=100,
+        is_iterable=False,
+        workers=2,
+        start_method="fork",
+        prefetch=2,
+        batch_size=16,
+        sampler="RandomSampler",
+        pins=False,
+        persistent=persistent,
+        epochs=3,
+        batches=30,
+        wait_ms=300.0,
+        first_wait_ms=200.0,
+        times=times,
+        places=(PlaceRow(folder="/data", files=100, mean_bytes=100_000.0),),
+    )
+
+
+def work_of(kind, kernels, work=0.0, host=0.0):
+    """A healthy run that holds this kind of work, as shares of the step."""
+    one = ClassGain(
+        kind=kind,
+        kernels=float(kernels),
+        work_ns=work * STEP_NS,
+        host_ns=host * STEP_NS,
+        name="a_kernel",
+        gain=speedup(1.05),
+    )
+    return gains(context(), classes=(one,))
+
+
+def searches(share):
+    """A search for unused parameters in each step."""
+    name = "torch.distributed.ddp.reducer::search_unused_parameters"
+    spent = round(share * STEADY_NS)
+    return (Operator(name, None, COUNT, spent, spent, 1.0, None),)
+
+
+def grows(growth):
+    """A device whose allocator grows so fast, with a peak of 2 GB."""
+    return (Memory("cuda:0", 2_000_000_000, None, 40_000_000_000, growth),)
+
+
 STAGED = Staging(
     source="/network",
     target="/fast",
@@ -164,6 +240,51 @@ CASES = {
         gains(context({"input": 0.1}), staging=speedup(1.05), staged=STAGED),
         gains(context({"input": 0.1}), staging=speedup(1.049), staged=STAGED),
         gains(context({"input": 0.5})),
+    ),
+    "IN004": Case(
+        seen(gains(context(), restart=speedup(1.02)), loader()),
+        seen(gains(context(), restart=speedup(1.019)), loader()),
+        seen(gains(context(), restart=speedup(1.5)), loader(persistent=True)),
+    ),
+    "IN005": Case(
+        seen(gains(context({"input": 0.1}), packed=speedup(1.05)), loader(opened=16.0)),
+        seen(gains(context({"input": 0.1}), packed=speedup(1.05)), loader(opened=15.9)),
+        seen(gains(context({"input": 0.5}), packed=speedup(1.5)), loader(opened=None)),
+    ),
+    "OP001": Case(
+        work_of("optimizer", 64, host=0.05),
+        work_of("optimizer", 64, host=0.0499),
+        work_of("zero_grad", 400, host=0.5),
+    ),
+    "ZG001": Case(
+        work_of("zero_grad", 16, host=0.01),
+        work_of("zero_grad", 15, host=0.5),
+        work_of("optimizer", 400, host=0.5),
+    ),
+    "DP001": Case(
+        context(operators=searches(0.01)),
+        context(operators=searches(0.0099)),
+        context(operators=()),
+    ),
+    "AT001": Case(
+        work_of("softmax", 12, work=0.1),
+        work_of("softmax", 12, work=0.0999),
+        work_of("layout", 12, work=0.9),
+    ),
+    "CL001": Case(
+        work_of("layout", 12, work=0.05),
+        work_of("layout", 12, work=0.0499),
+        work_of("narrow", 12, work=0.9),
+    ),
+    "SH001": Case(
+        work_of("narrow", 12, work=0.1),
+        work_of("narrow", 12, work=0.0999),
+        work_of("softmax", 12, work=0.9),
+    ),
+    "MG001": Case(
+        context(memory=grows(2_000_000.0)),
+        context(memory=grows(1_999_999.0)),
+        context(memory=grows(None)),
     ),
     "SY001": Case(
         context({"sync": 0.05}, sync=blocking()),

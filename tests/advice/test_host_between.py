@@ -36,3 +36,12 @@ def test_the_line_that_holds_most_of_the_programs_time_is_named():
     assert found.action.startswith("The largest piece of it is spent at line 9")
     without = finding(context({"other": 0.4}, on_host=True))
     assert "line that holds most of it" not in {one.name for one in without.evidence}
+
+
+def test_steps_that_are_tiny_are_not_told_to_log_less():
+    seen = context({"other": 0.4}, on_host=True, spread={"median_ns": 900_000.0})
+    found = finding(seen)
+    assert "The step is so short" in found.action
+    assert found.snippet == ""
+    longer = finding(context({"other": 0.4}, on_host=True, spread={"median_ns": 9_000_000.0}))
+    assert "The step is so short" not in longer.action

@@ -8,7 +8,7 @@ from stepscope.predict import Setting, Staging
 from stepscope.predict.pipeline import Pipeline
 from stepscope.predict.replay import replay
 from stepscope.predict.source import Source, source_of
-from stepscope.predict.staging import staged
+from stepscope.predict.staging import with_less_waiting
 from tests.predict.made import MS, Run
 from tests.predict.test_replay import cpu_only
 
@@ -28,7 +28,7 @@ STAGING = Staging(
 
 def test_the_time_that_waits_shrinks_as_reading_does():
     base = replay(cpu_only())
-    ways = staged(base, Source(work_ns=(3 * MS,), cpu_frac=0.5), STAGING)
+    ways = with_less_waiting(base, Source(work_ns=(3 * MS,), cpu_frac=0.5), STAGING.ratios)
     best, worst = (one.step_ns for one in ways)
     # A step is 3 ms of loading, half of which computes, and 2 ms of training.
     assert best == pytest.approx(2 * MS + 1.5 * MS + 0.15 * MS, rel=0.02)
@@ -37,17 +37,17 @@ def test_the_time_that_waits_shrinks_as_reading_does():
 
 def test_what_computes_gains_nothing_and_what_is_not_known_is_not_predicted():
     base = replay(cpu_only())
-    ways = staged(base, Source(work_ns=(3 * MS,), cpu_frac=1.0), STAGING)
+    ways = with_less_waiting(base, Source(work_ns=(3 * MS,), cpu_frac=1.0), STAGING.ratios)
     assert {one.step_ns for one in ways} == {ways[0].step_ns}
     assert ways[0].step_ns == pytest.approx(5 * MS, rel=0.02)
-    assert staged(base, Source(work_ns=(3 * MS,)), STAGING) == []
+    assert with_less_waiting(base, Source(work_ns=(3 * MS,)), STAGING.ratios) == []
 
 
 def test_workers_that_wait_for_storage_deliver_sooner():
     base = replay(Run(wait=30 * MS, workers=True).read())
     source = Source(work_ns=(80 * MS,), cpu_frac=0.1, cores=8, workers=2)
     now = Pipeline(base, source).row(2).middle_ns
-    assert all(one.step_ns < 0.9 * now for one in staged(base, source, STAGING))
+    assert all(one.step_ns < 0.9 * now for one in with_less_waiting(base, source, STAGING.ratios))
 
 
 def test_a_slower_place_never_gains():

@@ -4,15 +4,18 @@
 first; when that does not give the measured steps back, nothing is predicted.
 """
 
+from stepscope.predict.classes import ClassGain, Kind
 from stepscope.predict.gains import Gains, KernelGain, WorkersGain, gains
 from stepscope.predict.pipeline import Plan
 from stepscope.predict.source import CleanSteps, Setting, Staging
 from stepscope.predict.together import shortest_calls
 
 __all__ = [
+    "ClassGain",
     "CleanSteps",
     "Gains",
     "KernelGain",
+    "Kind",
     "Plan",
     "Setting",
     "Staging",

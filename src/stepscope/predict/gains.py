@@ -11,6 +11,7 @@ import polars as pl
 from stepscope.predict import change, matrix
 from stepscope.predict.buckets import in_buckets
 from stepscope.predict.calibrate import calibrated, waits_count
+from stepscope.predict.classes import ClassGain, Kind, class_gains
 from stepscope.predict.critical import CriticalPath, critical_path
 from stepscope.predict.excerpt import excerpt
 from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, COMPUTE, INPUT, PAUSE, REST, TO_DEVICE
@@ -18,9 +19,9 @@ from stepscope.predict.link import copies_at_link_speed
 from stepscope.predict.pipeline import Pipeline, Plan
 from stepscope.predict.replay import replay
 from stepscope.predict.source import Setting, Source, Staging, source_of
-from stepscope.predict.staging import staged
+from stepscope.predict.staging import with_less_waiting
 from stepscope.predict.together import arriving_together
-from stepscope.predict.whatif import error_frac, gain, is_withheld, outcome
+from stepscope.predict.whatif import Outcome, error_frac, gain, is_withheld, outcome
 from stepscope.trace import call_names
 
 if TYPE_CHECKING:
@@ -93,6 +94,9 @@ class Gains:
             On the rank that comes last it is small: the gain of the job is that of the others.
         tensor_cores: Matrix products use Tensor Cores, within the device's roofline.
         kernels: The longest kernels, each twice as fast.
+        classes: Kinds of work that a known change shortens or removes.
+        restart: Workers live on between epochs; ``None`` where they do, or nobody saw them.
+        packed: The data set lies in few large files, so that half of the waiting for storage goes, or all.
     """
 
     error_frac: float
@@ -113,6 +117,13 @@ class Gains:
     together: Gain | None = None
     tensor_cores: Gain | None = None
     kernels: tuple[KernelGain, ...] = ()
+    classes: tuple[ClassGain, ...] = ()
+    restart: Gain | None = None
+    packed: Gain | None = None
+
+    def of_class(self, kind: Kind) -> ClassGain | None:
+        """The work of one kind; ``None`` without any."""
+        return next((one for one in self.classes if one.kind == kind), None)
 
     @property
     def workers_needed(self) -> int | None:
@@ -179,6 +190,9 @@ def gains(
         else None,
         tensor_cores=_tensor_cores(trace, results, base),
         kernels=_kernels(trace, base),
+        classes=class_gains(trace, base),
+        restart=_restart(base, setting),
+        packed=_packed(base, source),
     )
 
 
@@ -203,10 +217,26 @@ def _input(base: Replay, line: Pipeline | None, plan: Plan | None) -> Gain | Non
     return _of(base, free)
 
 
+def _restart(base: Replay, setting: Setting) -> Gain | None:
+    """An epoch's first batch comes as soon as making it takes, or half of what it takes longer is saved."""
+    first, epoch = setting.first_wait_ns, setting.epoch_batches
+    if first is None or epoch is None or not setting.workers or not setting.work_ns:
+        return None
+    extra = max(first - float(np.mean(setting.work_ns)), 0.0) / epoch
+    now = outcome(base, base.graph)
+    ways = [Outcome(max(now.step_ns - extra * part, 1.0), now.spread_frac) for part in (0.5, 1.0)]
+    return gain(base, ways, "pipeline-model")
+
+
+def _packed(base: Replay, source: Source | None) -> Gain | None:
+    ways = with_less_waiting(base, source, (0.0, 0.5)) if source is not None else []
+    return gain(base, ways, "pipeline-model") if ways else None
+
+
 def _staging(base: Replay, source: Source | None, setting: Setting) -> Gain | None:
     if source is None or setting.staging is None:
         return None
-    ways = staged(base, source, setting.staging)
+    ways = with_less_waiting(base, source, setting.staging.ratios)
     return gain(base, ways, "pipeline-model") if ways else None
 
 

@@ -75,6 +75,7 @@ class Setting:
         threads: Threads of an operator on the CPU.
         workers: Loader workers that the run has.
         epoch_batches: Batches of an epoch.
+        first_wait_ns: Waiting for the first batch of an epoch in the mean, where workers end with each.
         per_step: Batches that a step takes in the mean.
         opened: Files that a batch opens; ``None`` where that was not counted.
         clean_step_ns: Median step without a profiler.
@@ -89,6 +90,7 @@ class Setting:
     threads: int | None = None
     workers: int | None = None
     epoch_batches: int | None = None
+    first_wait_ns: float | None = None
     per_step: float | None = None
     opened: float | None = None
     clean_step_ns: float | None = None

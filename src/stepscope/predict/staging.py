@@ -1,4 +1,4 @@
-"""What it gains to copy the data set to a faster file system first."""
+"""What it gains when making batches waits less for storage, as on a faster file system."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stepscope.predict.whatif import Outcome, outcome
 
 if TYPE_CHECKING:
     from stepscope.predict.replay import Replay
-    from stepscope.predict.source import Source, Staging
+    from stepscope.predict.source import Source
 
 
-def staged(base: Replay, source: Source, staging: Staging) -> list[Outcome]:
-    """The step when reading takes as much less as it was measured to, at best and at worst.
+def with_less_waiting(base: Replay, source: Source, ratios: tuple[float, float]) -> list[Outcome]:
+    """The step when waiting for storage takes these shares of its time, at best and at worst.
 
     Only the time in which making a batch waited, and computed nothing, gets shorter: what came from memory
     during the run was not waited for and gains nothing. Empty where that time is not known.
@@ -27,7 +27,7 @@ def staged(base: Replay, source: Source, staging: Staging) -> list[Outcome]:
     graph, found = base.graph, []
     before = Pipeline(base, source).modelled(source.workers) if source.workers else None
     now = outcome(base, graph)
-    for ratio in staging.ratios:
+    for ratio in ratios:
         left = source.cpu_frac + (1 - source.cpu_frac) * ratio
         if before is None:
             gaps = graph.gaps.copy()
