@@ -32,16 +32,19 @@ def test_the_line_that_holds_most_of_the_programs_time_is_named():
     assert named["time of that line per steady step"] == 0.25
     assert "Most of it is spent at line 9 of train.py, in json.dump:" in found.action
     less = replace(lines, rows=(replace(row, self_ms=0.1),))
-    found = finding(replace(context({"other": 0.4}, on_host=True), lines=less))
+    long = context({"other": 0.4}, on_host=True, spread={"median_ns": 9_000_000.0})
+    found = finding(replace(long, lines=less))
     assert found.action.startswith("The largest piece of it is spent at line 9")
     without = finding(context({"other": 0.4}, on_host=True))
     assert "line that holds most of it" not in {one.name for one in without.evidence}
 
 
 def test_steps_that_are_tiny_are_not_told_to_log_less():
+    lines = SourceLines(samples=30, pause_ms=1.0, cost_ms=1.0, rows=())
     seen = context({"other": 0.4}, on_host=True, spread={"median_ns": 900_000.0})
-    found = finding(seen)
+    found = finding(replace(seen, lines=lines))
     assert "The step is so short" in found.action
     assert found.snippet == ""
-    longer = finding(context({"other": 0.4}, on_host=True, spread={"median_ns": 9_000_000.0}))
-    assert "The step is so short" not in longer.action
+    longer = context({"other": 0.4}, on_host=True, spread={"median_ns": 9_000_000.0})
+    for other in (replace(longer, lines=lines), seen):
+        assert "The step is so short" not in finding(other).action

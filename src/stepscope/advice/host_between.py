@@ -16,6 +16,9 @@ What to try:
     Move the line that the finding names out of the loop or into workers. For a trace without sampled
     stacks, find the Python that runs in the gaps (``py-spy top``).
 
+    In steps below two milliseconds on the CPU it is mostly the calling of operators: larger batches
+    or torch.compile help there.
+
 When this is wrong:
     Under a profiler that records stacks or shapes every operator takes longer.
 
@@ -42,6 +45,15 @@ LEAST_SHARE = 0.2
 
 SHORTEST_WINDOW_NS = 50_000_000
 """Without steps, a window shorter than this is no training loop."""
+
+TINY_STEP_NS = 2_000_000
+"""In a shorter step most of what is outside operators is the calling of operators."""
+
+_OF_TINY_STEPS = (
+    "The step is so short that calling its operators takes this time, some microseconds for each, and no line of the "
+    "program holds it. Give a step more to do, for instance by larger batches, or have torch.compile join the calls; "
+    "taking logging out of the loop gains little."
+)
 
 SNIPPET = """\
 if step % 100 == 0:        # not in every step
@@ -72,17 +84,31 @@ def find(context: Context) -> Finding | None:
         if heaviest
         else ()
     )
+    is_tiny = _is_tiny(context, part, line)
+    where = _where(line, context.part_ms(part))
     return Finding(
         code=RULE.code,
         regime=RULE.regime,
         severity=severity(share),
         title=RULE.title,
         evidence=(*context.part_evidence(part, name), *extra, *_line_evidence(line, context)),
-        action=f"{_where(line, context.part_ms(part))} move that out of the loop, do it every hundredth step, or give it to another process.",
-        snippet=SNIPPET,
+        action=_OF_TINY_STEPS
+        if is_tiny
+        else f"{where} move that out of the loop, do it every hundredth step, or give it to another process.",
+        snippet="" if is_tiny else SNIPPET,
         confidence="medium",
         share_frac=share,
     )
+
+
+def _is_tiny(context: Context, part: str, line: LineRow | None) -> bool:
+    """Whether the step is so short that calling operators takes it, and no line of the program's own does."""
+    if part != "other" or not context.has_steps or context.lines is None:
+        return False
+    if context.results.spread.median_ns >= TINY_STEP_NS:
+        return False
+    part_ms = context.part_ms(part) or 0.0
+    return line is None or line.self_ms < part_ms / 2
 
 
 def _line_evidence(line: LineRow | None, context: Context) -> tuple[Evidence, ...]:
