@@ -102,6 +102,18 @@ def test_the_page_has_a_table_of_every_track_and_part(report):
     assert section.index("Wasted") < section.index("Money")
 
 
+def test_a_run_without_a_price_has_its_reason_on_the_page_only(report):
+    nothing = dataclasses.replace(
+        report.cost.run.money, value=None, low=None, high=None, how="no price"
+    )
+    run = dataclasses.replace(report.cost.run, money=nothing, waste=nothing, units=nothing)
+    without = dataclasses.replace(
+        report, cost=dataclasses.replace(report.cost, run=run, plan=None, findings=())
+    )
+    assert "Cost" not in printed(without)
+    assert "no price" in render(without)
+
+
 def test_mistakes_that_samples_show_are_told(report):
     seen = dataclasses.replace(
         examples.INPUT_FINDING, code="WA003", title="GPU hardly <b>busy</b>", action="Look."

@@ -22,6 +22,11 @@ def cost_sentence(cost: RunCost) -> str:
     return "; ".join(said)
 
 
+def is_priced(one: CostReport) -> bool:
+    """Whether money or the site's units are known."""
+    return one.money.value is not None or one.units.value is not None
+
+
 def _short(one: CostReport) -> str:
     """Waste and total, in money, else in the site's units, else why not."""
     money, units = one.money, one.units
