@@ -46,12 +46,12 @@ def waste(money: Estimate, options: CostOptions, facts: RunFacts | None) -> Esti
     """The part of the rent that is paid for idle devices."""
     measured = None if facts is None else facts.idle_frac
     idle = options.idle if options.idle is not None else measured
-    if idle is None:
-        why = "no idle share is known; watch a run, or state --idle"
-        return not_known(money.unit, why)
     span = of_estimate(money)
     if span is None:
         return not_known(money.unit, money.how)
+    if idle is None:
+        why = "no idle share is known; watch a run, or state --idle"
+        return not_known(money.unit, why)
     word = "stated" if options.idle is not None else "measured"
     of = facts.idle_of if facts is not None and options.idle is None else "allocated time"
     how = f"{format_frac(idle)} of the {of} the devices were idle ({word})"

@@ -103,7 +103,7 @@ def _steps(use: UseReport, bars: _Bars, row: float, longest: float) -> None:
             name = f"mean of steps {step.first + 1} to {step.last + 1}"
         text = name, f"{format_ms(step.mean_ms)}, {step.kind}"
         height = step.mean_ms / longest if longest > 0 else 0.0
-        color = palette.GREY if step.kind == "profiled" else palette.BLUE
+        color = palette.run_part("stepscope") if step.kind == "profiled" else palette.BLUE
         # A little apart, so that steps can be told from each other.
         end = step.end_s - 0.06 * (step.end_s - step.start_s)
         bars.add((step.start_s, end), (row + 1 - height, row + 1), color, text)
