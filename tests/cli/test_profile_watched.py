@@ -71,9 +71,11 @@ def tmp_path_with_program(folder):
 @needs_linux
 @pytest.mark.slow
 def test_below_a_launcher_the_launcher_and_all_below_it_are_watched(tmp_path):
-    ended = profiled(tmp_path / "run", "--", sys.executable, "accumulate.py")
+    folder = tmp_path / "run"
+    own = ["-m", "stepscope", "profile", "--no-analyze", "--out", folder, "--"]
+    ended = finish(start([*own, sys.executable, "accumulate.py"]), folder)
     assert ended.status == 0, ended.stderr
-    (watched,) = read_watched(tmp_path / "run")
+    (watched,) = read_watched(folder)
     assert watched.end is not None
     assert watched.start.command[-1] == "accumulate.py"
     # The command had ended when the last sample was taken, and the kernel still held its account.
@@ -83,7 +85,7 @@ def test_below_a_launcher_the_launcher_and_all_below_it_are_watched(tmp_path):
 
 @pytest.mark.slow
 def test_nobody_watches_where_that_is_not_wanted(tmp_path):
-    ended = profiled(tmp_path / "run", "accumulate.py", options=["--no-watch"])
+    ended = profiled(tmp_path / "run", "accumulate.py")
     assert ended.status == 0, ended.stderr
     assert not (tmp_path / "run" / "watch").exists()
 

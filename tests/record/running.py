@@ -59,7 +59,9 @@ def plain(*command, stdin="some input\n"):
 
 
 def profile_command(folder, *command, options=()):
-    return ["-m", "stepscope", "profile", "--no-analyze", "--out", folder, *options, *command]
+    # What samples beside the run is nobody's business here and would take time from all tests.
+    own = ["--no-analyze", "--no-watch", "--out", folder]
+    return ["-m", "stepscope", "profile", *own, *options, *command]
 
 
 def profiled(folder, *command, options=(), stdin="some input\n"):
