@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -163,12 +163,20 @@ def gains(
             withheld="replaying the recorded steps without any change does not give their length back",
         )
     base = calibrated(base, setting)
+    together = None
+    if shortest_ns is not None:
+        together = _of(base, arriving_together(trace, base.graph, shortest_ns))
+    return replace(_predicted(trace, results, base, setting), error_frac=error, together=together)
+
+
+def _predicted(trace: Trace, results: Results, base: Replay, setting: Setting) -> Gains:
+    """All gains that one rank alone tells, given its replay as it is without the profiler."""
     graph = base.graph
     source = source_of(trace, graph, setting)
     line = Pipeline(base, source, _spread(setting)) if source is not None else None
     plan = line.plan() if line else None
     return Gains(
-        error_frac=error,
+        error_frac=0.0,
         withheld="",
         path=critical_path(graph, base.times),
         input=_input(base, line, plan),
@@ -185,9 +193,6 @@ def gains(
         if graph.gaps[:, ALLOCATOR].any()
         else None,
         communication=_communication(trace, base),
-        together=_of(base, arriving_together(trace, graph, shortest_ns))
-        if shortest_ns is not None
-        else None,
         tensor_cores=_tensor_cores(trace, results, base),
         kernels=_kernels(trace, base),
         classes=class_gains(trace, base),
