@@ -18,17 +18,27 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "how-to" / "slurm"
 PROFILE = ("stepscope", "profile", "--warmup", "5", "--active", "12")
-LATE = ("--late-ms", "150", "--steps", "45", "--late-rank")
+LATE = ("--late-ms", "100", "--steps", "42", "--late-rank")
 
 DIES = """\
-import os, signal
+import json, os, pathlib, signal, time
 import torch
 
 real, steps = torch.optim.AdamW.step, 0
+def windows():
+    try:
+        told = json.loads(pathlib.Path("run/rank1/recording.json").read_text())
+    except OSError:
+        return []
+    return [one for one in told["windows"] if one["kind"] == "steady" and one["trace"]]
+
 def step(self, *args):
     global steps
     steps += 1
-    if os.environ["SLURM_PROCID"] == "1" and steps == 41:
+    if os.environ["SLURM_PROCID"] == "1" and steps == 55:
+        end = time.monotonic() + 120
+        while not windows() and time.monotonic() < end:
+            time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGKILL)
     return real(self, *args)
 
@@ -36,7 +46,7 @@ torch.optim.AdamW.step = step
 import train_ddp
 train_ddp.main()
 """
-"""The example, of which rank 1 is killed when all windows are closed; the step comes after the others' last."""
+"""The example, of which rank 1 is killed as soon as its window is written, which closes at step 48 at the latest."""
 
 
 def free_port():

@@ -10,7 +10,7 @@
 
 # This script runs on the first node, on which rank 0 will be.
 export MASTER_ADDR=$(hostname)
-export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))
+export MASTER_PORT=${MASTER_PORT:-$((20000 + SLURM_JOB_ID % 20000))}
 export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}
 
 # Each task records itself, the same 12 steps on all, which are enough to tell a late rank from chance.
