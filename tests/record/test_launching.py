@@ -1,5 +1,6 @@
 """Launchers: the processes that train are recorded, all others are left alone and listed."""
 
+import importlib.util
 import os
 import sys
 
@@ -102,6 +103,21 @@ def test_below_torchrun_the_ranks_are_recorded_and_the_launcher_and_workers_are_
     )
     report = api.analyze([tmp_path / "run"])
     assert [rank.rank for rank in report.ranks] == list(range(count))
+
+
+@pytest.mark.slow
+def test_below_accelerate_the_process_that_trains_is_recorded(tmp_path):
+    if importlib.util.find_spec("accelerate") is None:
+        pytest.skip("accelerate is not installed; it comes with the extra 'frameworks'")
+    launch = ("-m", "accelerate.commands.launch", "--cpu", "--num_processes", "1")
+    ended = launched(tmp_path / "run", *launch, "with_accelerate.py")
+    assert ended.status == 0, ended.stderr
+    assert ended.stdout == plain("with_accelerate.py").stdout
+    (rank,) = ended.run.ranks
+    assert rank.trace is not None
+    assert ended.recording.steps_seen == 39
+    (launcher,) = [note for note in ended.run.processes if note.rank is None]
+    assert "accelerate.commands.launch" in launcher.command
 
 
 @pytest.mark.slow

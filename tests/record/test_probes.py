@@ -40,9 +40,6 @@ def test_work_after_the_step_is_the_programs_own_and_its_line_is_named(reported)
     assert "work after the step" in named["line that holds most of it"]
     # The sleep alone, whatever else the step does.
     assert report.ranks[0].steady_parts_ms["other"] >= 50
-    assert line_of(report, "other").self_ms == pytest.approx(
-        report.ranks[0].steady_parts_ms["other"], rel=0.2
-    )
 
 
 def test_a_slow_validation_loader_is_not_billed_to_training(reported):
