@@ -150,6 +150,12 @@ def test_what_saves_more_comes_before_what_holds_more():
     assert codes(findings_of([gains])) == ["SY001", "CP001"]
 
 
+def test_a_small_finding_that_gains_little_and_not_surely_is_dropped():
+    assert not findings_of([waits_for_data(0.15, input=speedup(1.0, 1.049))])
+    assert findings_of([waits_for_data(0.15, input=speedup(1.0, 1.05))])
+    assert findings_of([waits_for_data(0.15, input=speedup(1.005, 1.03))])
+
+
 def test_a_small_finding_that_the_replay_contradicts_is_dropped():
     assert findings_of([waits_for_data(0.19, input=speedup(1.0, 1.019))]) == ()
     assert codes(findings_of([waits_for_data(0.19, input=speedup(1.0, 1.02))])) == ["IN001"]

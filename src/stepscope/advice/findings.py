@@ -32,6 +32,9 @@ _SEVERITY = {"high": 0, "medium": 1, "low": 2}
 LEAST_GAIN = 1.02
 """A cure that gains less at best is not worth a change."""
 
+SURE_OF_NOTHING, LEAST_HOPE = 1.005, 1.05
+"""Nor is one that may gain nothing, when at best it gains less than the second."""
+
 LEAST_CERTAIN, MOST_WIDTH = 1.02, 1.3
 """A range that begins below the first and is wider than the second is told as a bound: at most so much."""
 
@@ -93,8 +96,12 @@ def _feeding(one: Results, loaders: Sequence[LoaderReport]) -> LoaderReport | No
 
 
 def is_contradicted(finding: Finding) -> bool:
-    """Whether the replay without what was found is no faster."""
-    return finding.gain is not None and finding.gain.high < LEAST_GAIN
+    """Whether the replay without what was found is no faster, or hardly and not surely."""
+    gain = finding.gain
+    if gain is None:
+        return False
+    is_little = gain.low < SURE_OF_NOTHING and gain.high < LEAST_HOPE
+    return gain.high < LEAST_GAIN or is_little
 
 
 def job_gains(gains: Sequence[Gains]) -> list[Gains]:
