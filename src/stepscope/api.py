@@ -261,7 +261,7 @@ def _staging(run: RunFolder | None, folder: str | os.PathLike[str] | None) -> St
 def _with_notice(report: Report, staging: Staging) -> Report:
     """The report with both reads, which are of interest also where staging gains nothing."""
     notice = Notice(code="staging-measured", count=1, text=staging_sentence(staging))
-    health = replace(report.health, notices=(*report.health.notices, notice))
+    health = replace(report.health, notices=(notice, *report.health.notices))
     return replace(report, health=health)
 
 
