@@ -113,3 +113,15 @@ def test_a_real_window_gets_as_many_steps_as_fit(tmp_path):
     assert "trace-budget" in ended.codes
     said = " ".join(summary_of(ended.recording, tmp_path))
     assert "were expected" in said
+
+
+@pytest.mark.slow
+def test_ten_thousand_steps_leave_a_small_folder(tmp_path):
+    ended = profiled(tmp_path / "run", "many_steps.py")
+    assert ended.status == 0, ended.stderr
+    assert ended.recording.steps_seen >= 9_998
+    size = sum(path.stat().st_size for path in (tmp_path / "run").rglob("*") if path.is_file())
+    assert size < 50_000_000
+    # Beside the trace a step takes some bytes in each of a few tables.
+    rows = size - ended.recording.window.trace_bytes
+    assert rows < 10_000 * 300
