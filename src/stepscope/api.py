@@ -97,6 +97,8 @@ def analyze(  # noqa: PLR0913  (choices of a reader, each named at the call)
         progress=progress,
     )
     report = _report_of(gathered, run, paths=tuple(map(str, paths)), rank=rank, steps=steps)
+    if measured is not None:
+        report = _with_notice(report, measured)
     return with_use_and_cost(report, run, CostOptions(), os.environ)
 
 
