@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from stepscope.schema.loader import LoaderReport, PlaceRow
 
 REPORT_NAME = "report.json"
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  (its size is asked for, nothing is written)
 
 
 def analyze(  # noqa: PLR0913  (choices of a reader, each named at the call)
@@ -268,12 +271,18 @@ def _with_notice(report: Report, staging: Staging) -> Report:
 
 
 def _settings(run: RunFolder, staging: Staging | None) -> dict[str, Setting]:
-    """What the recorder measured, by path of the trace."""
+    """What the recorder measured, by path of the trace; shared memory only on the machine of the run."""
+    is_here = run.manifest.host == socket.gethostname()
+    shared = _free_bytes(SHARED_MEMORY) if is_here else None
     return {
-        str(folder.trace): replace(setting_of(folder), staging=staging)
+        str(folder.trace): replace(setting_of(folder), staging=staging, shared_bytes=shared)
         for folder in run.ranks
         if folder.trace and folder.recording
     }
+
+
+def _free_bytes(folder: Path) -> int | None:
+    return shutil.disk_usage(folder).free if folder.is_dir() else None
 
 
 def _loaders(run: RunFolder) -> tuple[LoaderReport, ...]:

@@ -133,7 +133,9 @@ def test_other_programs_on_the_cores_leave_less_to_gain_but_are_no_reason_for_mo
 def test_the_number_that_the_run_has_gains_nothing():
     base = replay(cpu_only())
     now = step_ns(base.graph, base.times)
-    line = Pipeline(base, Source(work_ns=(now,), cpu_frac=1.0, cores=2, threads=1, workers=1))
+    line = Pipeline(
+        base, Source(work_ns=(round(now),), cpu_frac=1.0, cores=2, threads=1, workers=1)
+    )
     row = line.row(1)
     assert row.best.step_ns <= now <= row.worst.step_ns * 1.01
 
@@ -153,3 +155,16 @@ def test_where_hardly_anything_waits_the_median_counts():
     now = step_ns(base.graph, base.times)
     kept = calibrated(base, Setting(clean=clean, clean_step_ns=now))
     assert step_ns(kept.graph, kept.times) == pytest.approx(now)
+
+
+def test_batches_that_do_not_fit_into_shared_memory_are_a_ceiling():
+    base = replay(Run(wait=90 * MS, workers=False, kernel=500 * US).read())
+    plan = Pipeline(
+        base, Source(work_ns=(90 * MS,), cores=32, batch_bytes=4_000_000, shared_bytes=64_000_000)
+    ).plan()
+    assert (plan.fit, plan.workers) == (2, 2)
+    assert plan.keep_up == 11
+    tiny = Source(work_ns=(90 * MS,), cores=32, batch_bytes=400_000_000, shared_bytes=64_000_000)
+    assert Pipeline(base, tiny).plan().workers == 1
+    roomy = Source(work_ns=(90 * MS,), cores=32, batch_bytes=4_000_000, shared_bytes=10**10)
+    assert Pipeline(base, roomy).plan().workers > 2

@@ -21,6 +21,11 @@ def arithmetic_of(plan: Plan | None) -> str:
         f"{_time(plan.training_ns)}: {ratio:.1f} workers would just keep up, {_workers(plan.keep_up)} with a "
         "quarter in reserve."
     )
+    if plan.fit is not None and plan.workers == plan.fit < plan.keep_up:
+        return (
+            f"{text} But the batches of no more than {_workers(plan.fit)} fit into half of the shared memory that is "
+            "free (/dev/shm): enlarge it (docker run --shm-size), or make batches smaller."
+        )
     if plan.cores is None or plan.cores_ns is None or plan.workers >= plan.keep_up:
         return text
     share = 1.0 if plan.computing_frac is None else plan.computing_frac

@@ -53,6 +53,9 @@ MOST_OFF = 1.5
 MOST_WORKERS = 64
 """More workers than that are never recommended."""
 
+SHARED_SHARE = 0.5
+"""Of the free shared memory, batches are to take no more than this."""
+
 NEAR = 1.03
 """More workers that make the step shorter by less than this are not worth their memory."""
 
@@ -98,6 +101,7 @@ class Plan:
         cores: Cores that workers and training share; ``None`` when not known.
         computing_frac: Share of the making that needs a core; ``None`` when not known.
         cores_ns: The shortest step that the cores allow; ``None`` like ``cores``.
+        fit: Workers whose prefetched batches fit into shared memory; ``None`` where one of the two is not known.
     """
 
     workers: int
@@ -107,6 +111,7 @@ class Plan:
     cores: int | None
     computing_frac: float | None
     cores_ns: float | None
+    fit: int | None = None
 
 
 class Pipeline:
@@ -175,7 +180,8 @@ class Pipeline:
         """
         source, free = self._source, max(self._free.step_ns, 1.0)
         wanted = max(math.ceil(RESERVE * source.mean_ns / free), 1)
-        best = min(wanted, MOST_WORKERS)
+        fit = self._fit()
+        best = min(wanted, MOST_WORKERS, fit or MOST_WORKERS)
         if source.cores is not None:
             # Against other programs more workers always win a larger share, which is no reason to want them.
             rows = [self._row(workers, PREFETCH, 0.0) for workers in range(1, best + 1)]
@@ -189,7 +195,17 @@ class Pipeline:
             cores=source.cores,
             computing_frac=source.cpu_frac,
             cores_ns=None if source.cores is None else self._computing_ns(free, 1.0),
+            fit=fit,
         )
+
+    def _fit(self) -> int | None:
+        """Workers whose batches fit into shared memory, at least one; half of it is left to others."""
+        source = self._source
+        if source.shared_bytes is None or not source.batch_bytes:
+            return None
+        # Beside those made ahead, each worker has one in the making.
+        each = (PREFETCH + 1) * source.batch_bytes
+        return max(int(SHARED_SHARE * source.shared_bytes / each), 1)
 
     @property
     def _computing(self) -> float:

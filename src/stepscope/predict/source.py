@@ -73,6 +73,7 @@ class Setting:
             could have worked but had no core.
         cores: Cores that workers and training share.
         threads: Threads of an operator on the CPU.
+        shared_bytes: Free shared memory (/dev/shm), through which workers hand batches over.
         workers: Loader workers that the run has.
         epoch_batches: Batches of an epoch.
         first_wait_ns: Waiting for the first batch of an epoch in the mean, where workers end with each.
@@ -88,6 +89,7 @@ class Setting:
     queued_frac: float | None = None
     cores: int | None = None
     threads: int | None = None
+    shared_bytes: int | None = None
     workers: int | None = None
     epoch_batches: int | None = None
     first_wait_ns: float | None = None
@@ -145,6 +147,7 @@ class Source:
         queued_frac: Share of the time of making batches without a core, which ``work_ns`` leaves out.
         cores: Cores that workers and training share; ``None`` when unknown.
         threads: Threads of an operator on the CPU; ``None`` when unknown.
+        shared_bytes: Free shared memory; ``None`` when unknown.
         workers: Workers that the run has; 0 when batches are made in the training process.
         epoch_batches: Batches of an epoch; ``None`` when unknown or too many to matter.
         batch_bytes: Size of a batch; 0 when unknown.
@@ -158,6 +161,7 @@ class Source:
     queued_frac: float = 0.0
     cores: int | None = None
     threads: int | None = None
+    shared_bytes: int | None = None
     workers: int = 0
     epoch_batches: int | None = None
     batch_bytes: int = 0
@@ -196,6 +200,7 @@ def source_of(trace: Trace, graph: Graph, setting: Setting) -> Source | None:
         queued_frac=setting.queued_frac or 0.0,
         cores=setting.cores,
         threads=setting.threads,
+        shared_bytes=setting.shared_bytes,
         workers=setting.workers or 0,
         epoch_batches=setting.epoch_batches,
         storage_ns=_storage_ns(setting),
