@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from stepscope.record.job import Job, JobOptions
 from stepscope.record.plan import Plan
 from stepscope.schema.light import PARTS, light_files, load_light
 from stepscope.schema.run_folder import load_run
+from tests.known import known
 from tests.record.running import finish, plain, profile_command, start
 from tests.record.test_launching import ENVIRONMENT, TORCHRUN
 
@@ -23,11 +25,13 @@ def watched(folder, *command, options=()):
 
 def rows_of(folder):
     (path,) = light_files(folder)
-    return load_light(path).rows
+    return known(load_light(path)).rows
 
 
 def test_the_environment_of_those_below():
-    below = recorded_below({"PYTHONPATH": f"a{os.pathsep}{INJECTED}", "X": "1"}, "run", LIGHT_PLAN)
+    below = recorded_below(
+        {"PYTHONPATH": f"a{os.pathsep}{INJECTED}", "X": "1"}, Path("run"), LIGHT_PLAN
+    )
     assert below["PYTHONPATH"] == f"{INJECTED}{os.pathsep}a"
     assert (below["X"], below["STEPSCOPE_RUN"]) == ("1", "run")
 
@@ -51,11 +55,16 @@ def test_two_recordings_in_one_process_both_hear_the_optimizer(tmp_path):
         assert Job.current is None
 
 
+@pytest.fixture(scope="module")
+def unwatched():
+    """What the script does when nobody watches."""
+    return plain("watched.py", "exit")
+
+
 @pytest.mark.slow
-def test_a_watched_script_is_the_same_and_its_steps_are_timed(tmp_path):
-    without = plain("watched.py", "exit")
+def test_a_watched_script_is_the_same_and_its_steps_are_timed(tmp_path, unwatched):
     ended = watched(tmp_path / "run", "watched.py", "exit")
-    assert (ended.status, ended.stdout) == (without.status, without.stdout)
+    assert (ended.status, ended.stdout) == (unwatched.status, unwatched.stdout)
     assert "handler True" in ended.stdout
     rows = rows_of(tmp_path / "run")
     assert sum(row.count for row in rows) == 29
@@ -69,9 +78,9 @@ def test_a_watched_script_is_the_same_and_its_steps_are_timed(tmp_path):
 
 
 @pytest.mark.slow
-def test_without_steps_nothing_of_the_recorder_is_in_the_process(tmp_path):
+def test_without_steps_nothing_of_the_recorder_is_in_the_process(tmp_path, unwatched):
     ended = watched(tmp_path / "run", "watched.py", "exit", options=["--no-steps"])
-    assert ended.stdout == plain("watched.py", "exit").stdout
+    assert ended.stdout == unwatched.stdout
     assert not light_files(tmp_path / "run")
     assert "Steps " not in ended.stderr
 
@@ -124,7 +133,7 @@ def test_a_part_that_the_script_profiles_itself_ends_the_timing(tmp_path):
     assert sum(row.count for row in rows_of(tmp_path / "run")) == 9
     run = load_run(tmp_path / "own")
     assert run.ranks[0].trace is not None
-    assert run.ranks[0].recording.steps_seen == 19
+    assert known(run.ranks[0].recording).steps_seen == 19
 
 
 @pytest.mark.slow
@@ -133,6 +142,17 @@ def test_a_compiled_model_and_a_profiler_of_its_own(tmp_path):
         ended = watched(tmp_path / name, name, *words)
         assert (ended.status, ended.stdout) == (0, plain(name, *words).stdout)
         assert sum(row.count for row in rows_of(tmp_path / name)) > 30
+
+
+@pytest.mark.slow
+def test_what_is_compiled_of_a_data_parallel_model_stays_the_same(tmp_path):
+    without = plain("compiled_ddp.py", "12")
+    ended = watched(tmp_path / "run", "compiled_ddp.py", "12")
+    assert (ended.status, ended.stdout) == (0, without.stdout)
+    assert "UserWarning" not in ended.stderr
+    rows = rows_of(tmp_path / "run")
+    assert sum(row.parts_us[PARTS.index("forward")] for row in rows) > 0
+    assert sum(row.parts_us[PARTS.index("sync")] for row in rows) > 0
 
 
 @pytest.mark.slow

@@ -6,6 +6,8 @@ import functools
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
+from stepscope.record.hooks.unseen import as_its_own
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -82,6 +84,7 @@ class ForwardHook:
             finally:
                 hook._depth -= 1
 
+        as_its_own(__call__, kind.__call__)
         kind.__call__ = __call__
 
         def undo() -> None:

@@ -7,6 +7,8 @@ from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
+from stepscope.record.hooks.unseen import as_its_own
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -106,6 +108,8 @@ class PhaseHook:
                 inside.discard(part)
                 ended(begin, sync)
 
+        if isinstance(owner, type):
+            as_its_own(timed, original)
         setattr(owner, name, timed)
 
         def undo() -> None:
