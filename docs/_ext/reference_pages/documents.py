@@ -10,6 +10,8 @@ from reference_pages.words import attributes, head, markdown, table
 from stepscope.schema import (
     check_report,
     cost,
+    light,
+    light_report,
     report,
     run_folder,
     samples,
@@ -25,6 +27,8 @@ DOCUMENTS: tuple[tuple[str, str, ModuleType], ...] = (
     ("report", "report.json", report),
     ("use-report", "Utilisation and energy in report.json", use_report),
     ("run-folder", "The run folder", run_folder),
+    ("light-steps", "Steps of a light run", light),
+    ("light-report", "light.json", light_report),
     ("watch-samples", "Samples of a watched run", samples),
     ("watch-summary", "watch.json", watch_summary),
     ("check-report", "What check writes", check_report),
