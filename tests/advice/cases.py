@@ -12,7 +12,7 @@ from stepscope.analysis.memory import Memory
 from stepscope.analysis.operators import Operator
 from stepscope.analysis.sync import Culprit
 from stepscope.job.waiting import Waiting
-from stepscope.predict import ClassGain, Gains, Staging
+from stepscope.predict import ClassGain, Gains, Recompiled, Staging
 from stepscope.schema.loader import BatchTimes, LoaderReport, PlaceRow
 from stepscope.schema.report import Gain
 from tests.advice.made import COUNT, STEP_NS, context
@@ -285,6 +285,11 @@ CASES = {
         context(memory=grows(2_000_000.0)),
         context(memory=grows(1_999_999.0)),
         context(memory=grows(None)),
+    ),
+    "RC001": Case(
+        gains(context(), recompiled=Recompiled(2, 2, 0.1 * STEP_NS, speedup(1.05))),
+        gains(context(), recompiled=Recompiled(2, 2, 0.1 * STEP_NS, speedup(1.049))),
+        gains(context(), recompiled=Recompiled(1, 9, 0.5 * STEP_NS, speedup(1.5))),
     ),
     "SY001": Case(
         context({"sync": 0.05}, sync=blocking()),

@@ -66,7 +66,9 @@ def test_storage_is_a_ceiling_however_many_workers_there_are():
     base = replay(trace)
     known = Setting(work_ns=(80 * MS,), cpu_frac=0.1, cores=64, opened=32.0, staging=STAGING)
     source = source_of(trace, base.graph, known)
+    assert source is not None
     assert source.storage_ns == pytest.approx(32 * MS)
     assert Pipeline(base, source).row(32).worst.step_ns >= 32 * MS
     free = source_of(trace, base.graph, Setting(work_ns=(80 * MS,), cpu_frac=0.1, cores=64))
+    assert free is not None
     assert free.storage_ns == 0

@@ -7,6 +7,7 @@ first; when that does not give the measured steps back, nothing is predicted.
 from stepscope.predict.classes import ClassGain, Kind
 from stepscope.predict.gains import Gains, KernelGain, WorkersGain, gains
 from stepscope.predict.pipeline import Plan
+from stepscope.predict.recompile import Recompiled
 from stepscope.predict.source import CleanSteps, Setting, Staging
 from stepscope.predict.together import shortest_calls
 
@@ -17,6 +18,7 @@ __all__ = [
     "KernelGain",
     "Kind",
     "Plan",
+    "Recompiled",
     "Setting",
     "Staging",
     "WorkersGain",

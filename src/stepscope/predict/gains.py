@@ -17,6 +17,7 @@ from stepscope.predict.excerpt import excerpt
 from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, COMPUTE, INPUT, PAUSE, REST, TO_DEVICE
 from stepscope.predict.link import copies_at_link_speed
 from stepscope.predict.pipeline import Pipeline, Plan
+from stepscope.predict.recompile import Recompiled, recompiled
 from stepscope.predict.replay import replay
 from stepscope.predict.source import Setting, Source, Staging, source_of
 from stepscope.predict.staging import with_less_waiting
@@ -95,6 +96,7 @@ class Gains:
         tensor_cores: Matrix products use Tensor Cores, within the device's roofline.
         kernels: The longest kernels, each twice as fast.
         classes: Kinds of work that a known change shortens or removes.
+        recompiled: Compilation in steady steps, and the gain without it.
         restart: Workers live on between epochs; ``None`` where they do, or nobody saw them.
         packed: The data set lies in few large files, so that half of the waiting for storage goes, or all.
     """
@@ -118,6 +120,7 @@ class Gains:
     tensor_cores: Gain | None = None
     kernels: tuple[KernelGain, ...] = ()
     classes: tuple[ClassGain, ...] = ()
+    recompiled: Recompiled | None = None
     restart: Gain | None = None
     packed: Gain | None = None
 
@@ -196,6 +199,7 @@ def _predicted(trace: Trace, results: Results, base: Replay, setting: Setting) -
         tensor_cores=_tensor_cores(trace, results, base),
         kernels=_kernels(trace, base),
         classes=class_gains(trace, base),
+        recompiled=recompiled(trace, base),
         restart=_restart(base, setting),
         packed=_packed(base, source),
     )
