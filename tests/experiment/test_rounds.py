@@ -53,6 +53,31 @@ def test_changes_are_tried_beside_trials_without_them_until_they_are_certain(mad
     assert [first for *_, first in made_up].count(True) == 1
 
 
+def test_a_certain_gain_is_measured_on_until_it_is_precise(made_up, tmp_path, monkeypatch):
+    noise = itertools.cycle((1.0, 1.3, 0.9, 1.1))
+    plain = trial.run
+
+    def loud(command, changes, folder, *, steps, first):
+        made = plain(command, changes, folder, steps=steps, first=first)
+        return trial.Trial(made.folder, (round(made.steps_ns[0] * next(noise)),) * 3, made.losses)
+
+    monkeypatch.setattr(trial, "run", loud)
+    best = tune(order(tmp_path, only=("4 loader",))).changes[0]
+    assert (best.end, best.rounds) == ("certain", 6)
+    assert best.high > 1.1 * best.low
+
+
+def test_bunches_are_measured_by_means(made_up, tmp_path, monkeypatch):
+    def bunched(command, changes, folder, *, steps, first):
+        fast = changes.workers == 4
+        return trial.Trial(folder, (2_000_000, 78_000_000) * 6 if fast else (80_000_000,) * 12, ())
+
+    monkeypatch.setattr(trial, "run", bunched)
+    best = tune(order(tmp_path, only=("4 loader",))).changes[0]
+    assert (best.by, best.gain) == ("means", pytest.approx(2.0))
+    assert "2.00x by means" in "\n".join(lines_of(tune(order(tmp_path, only=("4 loader",)))))
+
+
 def test_the_result_is_kept_and_says_what_to_write(made_up, tmp_path):
     done = tune(order(tmp_path, only=("worker",)))
     kept = json.loads((tmp_path / "tune.json").read_text(encoding="utf-8"))

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 LEAST_ROUNDS = 3
 """With two pairs an interval of 95 % is twelve standard errors wide on each side."""
 
+PRECISE, ENOUGH_ROUNDS = 1.1, 6
+"""A gain that is certainly there is measured on until the ends of its interval are no more than this apart, or so
+many rounds are done: whoever measures it by hand shall find the same."""
+
 LEAST_GAIN = 1.02
 """A smaller difference is not worth a change."""
 
@@ -46,6 +50,11 @@ class Ratio:
         if self.low is None or self.high is None:
             return False
         return (self.low > 1 and self.gain >= LEAST_GAIN) or self.high < 1
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether the interval is narrow."""
+        return self.low is not None and self.high is not None and self.high <= PRECISE * self.low
 
     @property
     def is_nothing(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.errors import InputError, OptionError
 from stepscope.experiment import trial
-from stepscope.experiment.judge import LEAST_ROUNDS, are_alike, ratio_of
+from stepscope.experiment.judge import ENOUGH_ROUNDS, LEAST_ROUNDS, are_alike, ratio_of
 from stepscope.experiment.look import situation_of
 from stepscope.experiment.outcome import Experiment, Measured
 from stepscope.experiment.variant import Variant, variants_for, varied
@@ -63,12 +63,17 @@ class _Open:
 
     def judge(self) -> None:
         ratio = self.ratio
-        if ratio is None or len(self.pairs) < LEAST_ROUNDS:
+        if ratio is None or not self.is_tried:
             return
-        if ratio.is_certain:
+        if ratio.is_certain and (ratio.is_precise or len(self.pairs) >= ENOUGH_ROUNDS):
             self.end = "certain"
         elif ratio.is_nothing:
             self.end = "no difference"
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether enough rounds were done for a judgement."""
+        return len(self.pairs) >= LEAST_ROUNDS
 
     @property
     def by(self) -> Statistic:
@@ -88,6 +93,8 @@ class _Open:
 
     def measured(self) -> Measured:
         variant, gain, ratio = self.variant, self.variant.gain, self.ratio
+        # The budget may have been spent on precision.
+        sure: End = "certain" if ratio and ratio.is_certain and self.is_tried else "budget"
         return Measured(
             name=variant.name,
             lines=variant.lines,
@@ -98,7 +105,7 @@ class _Open:
             by=self.by,
             predicted_low=gain.low if gain else None,
             predicted_high=gain.high if gain else None,
-            end=self.end or "budget",
+            end=self.end or sure,
             losses_alike=self.losses_alike,
             note=self.note or variant.note,
         )
