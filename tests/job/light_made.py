@@ -29,7 +29,7 @@ def made_run(folder, ranks, steps, doing, *, device="cpu", sync=500, width=1, en
     """
     draw = random.Random(seed)
     stops = dict(ended)
-    table = [[] for _ in range(ranks)]
+    table: list[list[tuple[int, int, int, dict[str, int]]]] = [[] for _ in range(ranks)]
     at_us = 0
     for number in range(steps):
         did = []

@@ -16,6 +16,7 @@ from stepscope.schema.loader_rows import (
     json_line,
 )
 from stepscope.schema.run_folder import RankFolder, RankRecording
+from tests.known import known
 
 MS = 1_000_000
 
@@ -133,7 +134,7 @@ def test_loaders_that_one_line_makes_for_each_epoch_are_one(folder_of):
     batches = [batch(0, 0), dataclasses.replace(batch(0, 9), loader=1)]
     made = [use(batches=1, epochs=1), use(1, batches=0, epochs=1)]
     setting = setting_of(folder_of(made, batches))
-    assert len(setting.work_ns) == 2
+    assert len(known(setting.work_ns)) == 2
     assert setting.epoch_batches == 1
 
 

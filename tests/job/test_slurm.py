@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from stepscope.errors import MissingExtraError, OptionError
@@ -31,9 +33,7 @@ def test_without_dask_jobqueue_the_extra_is_named(monkeypatch):
     ],
 )
 def test_a_worker_takes_what_every_node_of_the_default_partition_has(monkeypatch, told, size):
-    monkeypatch.setattr(
-        slurm, "_ask", lambda *_: slurm.subprocess.CompletedProcess((), 0, told, "")
-    )
+    monkeypatch.setattr(slurm, "_ask", lambda *_: subprocess.CompletedProcess((), 0, told, ""))
     assert slurm._node_size() == size
 
 

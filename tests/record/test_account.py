@@ -16,7 +16,7 @@ def parts(time):
 def lengths(time):
     """Time by part, from when the run was in which."""
     ends = [*(phase.start_ns for phase in time.phases[1:]), time.phases[0].start_ns + time.wall_ns]
-    found = {}
+    found: dict[str, int] = {}
     for phase, end in zip(time.phases, ends, strict=True):
         found[phase.part] = found.get(phase.part, 0) + end - phase.start_ns
     return {part: ns for part, ns in found.items() if ns}

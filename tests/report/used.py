@@ -6,8 +6,11 @@ from pathlib import Path
 
 from stepscope.cost.of_report import with_use_and_cost
 from stepscope.cost.options import CostOptions
+from stepscope.schema.cost import CostReport
+from stepscope.schema.report import Report
 from stepscope.schema.samples import End, MeterSample
 from stepscope.watch.store import SampleWriter
+from tests.known import known
 from tests.report import examples
 from tests.watch import recorded, rows
 from tests.watch.recorded import BOOT_NS, ZERO_NS
@@ -39,15 +42,18 @@ def folder_of(folder, uuids=UUIDS, seconds=120):
     return folder
 
 
-def used(options=None, uuids=UUIDS):
+def used(options: CostOptions | None = None, uuids: tuple[str, ...] = UUIDS) -> Report:
     """The report."""
     options = options or CostOptions(runs=100, price=3.0, currency="EUR", site="snellius")
     with tempfile.TemporaryDirectory() as folder:
         run = load_run(folder_of(Path(folder), uuids))
         report = with_use_and_cost(examples.input_bound(), run, options, {})
-    cost = report.cost
-    named = [
-        None if one is None else replace(one, subject="runs/a: " + one.subject.rpartition(": ")[2])
-        for one in (cost.run, cost.plan)
-    ]
-    return replace(report, cost=replace(cost, run=named[0], plan=named[1]))
+    cost = known(report.cost)
+    return replace(
+        report, cost=replace(cost, run=_named(cost.run), plan=cost.plan and _named(cost.plan))
+    )
+
+
+def _named(one: CostReport) -> CostReport:
+    """As if the run's folder had a name that is always the same."""
+    return replace(one, subject="runs/a: " + one.subject.rpartition(": ")[2])

@@ -4,14 +4,20 @@ from pathlib import Path
 
 from stepscope.schema.loader_rows import LoaderUse
 from stepscope.schema.run_folder import Manifest, RankFolder, RankRecording, RunFolder, StepRow
-from stepscope.schema.run_time import Phase, RunTime
+from stepscope.schema.run_time import Phase, RunPart, RunTime
 
 S = 1_000_000_000
 BOOT_NS = 1_700_000_000 * S - 5000 * S
 """When the machine's steady clock was zero."""
 ZERO_NS = 5000 * S
 """The script's first line on that clock."""
-PHASES = (("startup", 0), ("steps", 20), ("evaluation", 60), ("steps", 70), ("exit", 110))
+PHASES: tuple[tuple[RunPart, int], ...] = (
+    ("startup", 0),
+    ("steps", 20),
+    ("evaluation", 60),
+    ("steps", 70),
+    ("exit", 110),
+)
 
 
 def loader(**changed):

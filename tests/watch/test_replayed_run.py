@@ -12,6 +12,7 @@ from stepscope.watch.nvml_sampler import NvmlSampler
 from stepscope.watch.store import SampleWriter, read_watched
 from stepscope.watch.summary_text import render
 from stepscope.watch.use import use_of
+from tests.known import known
 from tests.watch import recorded
 from tests.watch.recorded import BOOT_NS, ZERO_NS
 from tests.watch.replayed_nvml import LOST, NO_PERMISSION, NOT_SUPPORTED, Answer, ReplayedNvml, gpu
@@ -129,7 +130,7 @@ def test_the_report_has_a_track_for_whatever_a_device_tells(folder):
     run = recorded.run(recorded.rank(rows=recorded.steps(first=0, last=10)))
     summary = summary_of(folder)
     facts = facts_of(summary, "here")
-    use = use_of(run, read_watched(folder), facts.devices, facts.host)
+    use = known(use_of(run, read_watched(folder), facts.devices, facts.host))
     powers = {track.device[:12]: track.mean for track in use.tracks if track.kind == "gpu-power"}
     assert powers["GPU-00000000"] == 350
     assert powers["MIG-1"] == pytest.approx(150)
@@ -144,5 +145,5 @@ def test_without_the_silent_device_the_job_s_energy_is_the_sum(folder):
     summary = summary_of(folder)
     telling = tuple(one for one in summary.devices if one.energy.value is not None)
     facts = facts_of(dataclasses.replace(summary, devices=telling), "here")
-    assert facts.devices.value == pytest.approx(sum(one.energy.value for one in telling))
+    assert facts.devices.value == pytest.approx(sum(known(one.energy.value) for one in telling))
     assert facts.devices.basis == "attributed"

@@ -218,11 +218,15 @@ def distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     both = [_bunches(one), _bunches(other)]
     errors = []
     for means in both:
-        rho = max(float(np.corrcoef(means[:-1], means[1:])[0, 1]), 0.0) if len(means) > 3 else 0.0
-        rho = min(rho if math.isfinite(rho) else 0.0, 0.95)
+        # Of steps that all take the same no correlation can be told.
+        told = len(means) > 3 and min(np.ptp(means[:-1]), np.ptp(means[1:])) > 0
+        rho = float(np.corrcoef(means[:-1], means[1:])[0, 1]) if told else 0.0
+        rho = min(max(rho, 0.0), 0.95)
         errors.append(float(means.var(ddof=1)) / len(means) * (1 + rho) / (1 - rho))
     error = math.sqrt(sum(errors))
     apart = abs(float(one.mean() - other.mean()))
+    if apart == 0:
+        return 0.0
     return apart / error if error > 0 else math.inf
 
 

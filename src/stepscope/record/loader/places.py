@@ -97,9 +97,13 @@ class OpenedFiles:
                 sizes[1] += 1
                 sizes[2] += size
         lines = [
-            json_line(DataPlace(self._loader, self._worker, folder, *sizes, tuple(some[folder])))
-            for folder, sizes in found.items()
-            if sizes[1]
+            json_line(
+                DataPlace(
+                    self._loader, self._worker, folder, files, sized, total, tuple(some[folder])
+                )
+            )
+            for folder, (files, sized, total) in found.items()
+            if sized
         ]
         self._lines.append("".join(lines))
 
