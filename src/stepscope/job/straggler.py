@@ -157,14 +157,16 @@ def judged(
         is_named=share >= needed
         and often
         and int(mine.sum()) >= LEAST_STEPS
-        and (
-            (
-                uncertainty_ns is not None
-                and float(np.median(found.spread_ns[mine])) >= FAR * uncertainty_ns
-            )
-            or _by_chance(found, mine, len(hosts)) < chance
-        ),
+        and (_is_far(found, mine, uncertainty_ns) or _by_chance(found, mine, len(hosts)) < chance),
         first_ns=0 if found.first_ns is None else int(found.first_ns[mine].sum()),
+    )
+
+
+def _is_far(found: Blame, mine: Bools, uncertainty_ns: int | None) -> bool:
+    """Whether lateness is far beyond what the clocks leave uncertain."""
+    return (
+        uncertainty_ns is not None
+        and float(np.median(found.spread_ns[mine])) >= FAR * uncertainty_ns
     )
 
 
