@@ -173,6 +173,18 @@ def test_only_a_summary_gives_money_without_utilisation(tmp_path):
     assert report.cost.run == before
 
 
+def test_samples_that_cannot_be_read_are_told_and_the_rest_stands(tmp_path):
+    run = run_folder(tmp_path, samples=False)
+    (tmp_path / "watch.json").write_text("{}", encoding="utf-8")
+    report = priced(run)
+    assert report.use is None
+    assert report.findings
+    told = [notice for notice in report.health.notices if notice.code == "samples-unreadable"]
+    assert len(told) == 1
+    # Pricing again says it no second time.
+    assert priced(run, report).health == report.health
+
+
 def test_mistakes_that_samples_show_are_in_the_report(tmp_path):
     run = run_folder(tmp_path, busy_frac=0.0)
     assert priced(run).seen == ()

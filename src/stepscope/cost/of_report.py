@@ -12,6 +12,7 @@ from stepscope.cost.span import not_known
 from stepscope.cost.waste import step_time, waste_of
 from stepscope.errors import InputError
 from stepscope.schema.cost import FindingWaste, RunCost
+from stepscope.schema.report import Notice
 from stepscope.units import S_PER_HOUR
 from stepscope.watch.store import read_watched
 from stepscope.watch.use import use_of
@@ -43,9 +44,17 @@ def with_use_and_cost(
 
     Raises:
         OptionError: Rates that cannot be.
-        InputError: Samples or a file of rates cannot be read.
+        InputError: A file of rates cannot be read.
     """
-    summary = None if run is None else read_summary(run.path)
+    summary = None
+    if run is not None:
+        try:
+            summary = read_summary(run.path)
+        except InputError as error:
+            # Samples that cannot be read are no reason to tell nothing about the traces.
+            report = with_notices(
+                report, (Notice(code="samples-unreadable", count=1, text=str(error)),)
+            )
     facts = facts_of_trace(report) if run is None else facts_or_none(run, summary)
     if run is not None and summary is not None and facts is not None:
         report = with_use(report, run, summary, facts)
@@ -57,17 +66,20 @@ def with_use_and_cost(
 
 def with_use(report: Report, run: RunFolder, summary: WatchSummary, facts: RunFacts) -> Report:
     """The report with utilisation and energy."""
-    told = {notice.code for notice in report.health.notices}
-    notices = tuple(
-        notice for notice in summary.notices if notice.code in CHANGING and notice.code not in told
-    )
+    notices = tuple(notice for notice in summary.notices if notice.code in CHANGING)
     try:
         use = use_of(run, read_watched(run.path), facts.devices, facts.host)
     except InputError:
         # Only a summary was kept.
         use = None
-    health = replace(report.health, notices=(*report.health.notices, *notices))
-    return replace(report, use=use, seen=summary.findings, health=health)
+    return replace(with_notices(report, notices), use=use, seen=summary.findings)
+
+
+def with_notices(report: Report, notices: tuple[Notice, ...]) -> Report:
+    """The report with more to know about its data; what was said already is not said again."""
+    told = {(notice.code, notice.text) for notice in report.health.notices}
+    new = tuple(notice for notice in notices if (notice.code, notice.text) not in told)
+    return replace(report, health=replace(report.health, notices=(*report.health.notices, *new)))
 
 
 def run_cost(
