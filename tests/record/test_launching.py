@@ -10,7 +10,8 @@ from stepscope import api
 from stepscope.record.inside import OF_MULTIPROCESSING
 from stepscope.record.output import claim_rank, join_output
 from stepscope.record.place import Place, place_of
-from stepscope.schema.run_folder import ProcessNote, load_run, note_process
+from stepscope.schema.process_note import ProcessNote, note_process
+from stepscope.schema.run_folder import load_run
 from tests.record.running import Ended, finish, plain, start
 
 COUNTS = ("--warmup", "2", "--clean", "4", "--active", "4")

@@ -23,7 +23,7 @@ from stepscope.record.injection import PLAN_VARIABLE, RUN_VARIABLE
 from stepscope.record.job import Job, JobOptions
 from stepscope.record.plan import Plan
 from stepscope.record.voice import Voice
-from stepscope.schema.run_folder import ProcessNote, note_process
+from stepscope.schema.process_note import ProcessNote, note_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,6 +30,7 @@ from typing import Literal, TypeVar
 
 from stepscope.errors import InputError
 from stepscope.schema.loader_rows import LoaderUse  # noqa: TC001  readers resolve the type at run time
+from stepscope.schema.process_note import ProcessNote, load_processes
 from stepscope.schema.report import Notice  # noqa: TC001  readers resolve the type at run time
 from stepscope.schema.run_time import RunTime  # noqa: TC001  likewise
 
@@ -37,7 +38,6 @@ RUN_SCHEMA_VERSION = 1
 MANIFEST_NAME = "run.json"
 RECORDING_NAME = "recording.json"
 STEPS_NAME = "steps.csv"
-PROCESSES_NAME = "processes.jsonl"
 STEPS_HEADER = "number,kind,start_ns,duration_ns,loader_wait_ns,count\n"
 TRACE_SUFFIX = ".pt.trace.json.gz"
 
@@ -193,26 +193,6 @@ class RankRecording:
         return None if clean is None or profiled is None or clean <= 0 else profiled / clean - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessNote:
-    """What became of a process below a launcher; a later line of the same process overrules one before.
-
-    Attributes:
-        pid, parent: The process and the one that started it.
-        rank: Its part of the run folder; ``None`` when it was not recorded.
-        command: Its command line; foreign text.
-        why: Why it was not recorded, as words; ``""`` when it was.
-        host: The machine that it ran on; ``""`` where not noted.
-    """
-
-    pid: int
-    parent: int
-    rank: int | None
-    command: tuple[str, ...]
-    why: str
-    host: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class StepRow:
     """One line of ``steps.csv``.
@@ -319,21 +299,7 @@ def load_run(path: str | Path) -> RunFolder:
         if match and folder.is_dir():
             ranks.append(_load_rank(int(match.group(1)), folder))
     ranks.sort(key=lambda rank: rank.rank)
-    return RunFolder(root, manifest, tuple(ranks), _load_processes(root / PROCESSES_NAME))
-
-
-def note_process(folder: Path, note: ProcessNote) -> None:
-    """Add a line about a process.
-
-    Raises:
-        OSError: The folder cannot be written to.
-    """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    descriptor = os.open(folder / PROCESSES_NAME, flags, 0o666)
-    try:
-        os.write(descriptor, (json.dumps(asdict(note)) + "\n").encode())
-    finally:
-        os.close(descriptor)
+    return RunFolder(root, manifest, tuple(ranks), load_processes(root))
 
 
 def is_complete(folder: Path, rank: int) -> bool:
@@ -343,21 +309,6 @@ def is_complete(folder: Path, rank: int) -> bool:
     except OSError:
         return False
     return bool(json.loads(text)["complete"])
-
-
-def _load_processes(path: Path) -> tuple[ProcessNote, ...]:
-    import msgspec  # noqa: PLC0415
-
-    if not path.is_file():
-        return ()
-    notes: dict[tuple[str, int], ProcessNote] = {}
-    for line in path.read_bytes().split(b"\n")[:-1]:
-        try:
-            note = msgspec.json.decode(line, type=ProcessNote)
-        except msgspec.MsgspecError:
-            continue
-        notes[note.host, note.pid] = note
-    return tuple(notes.values())
 
 
 def _load_rank(rank: int, folder: Path) -> RankFolder:
