@@ -10,8 +10,10 @@ from reference_pages.words import attributes, head, markdown, table
 from stepscope.schema import (
     check_report,
     cost,
+    job_report,
     light,
     light_report,
+    process_note,
     report,
     run_folder,
     samples,
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
 
 DOCUMENTS: tuple[tuple[str, str, ModuleType], ...] = (
     ("report", "report.json", report),
+    ("job-report", "Ranks compared in report.json", job_report),
     ("use-report", "Utilisation and energy in report.json", use_report),
     ("run-folder", "The run folder", run_folder),
+    ("process-note", "Processes below a launcher", process_note),
     ("light-steps", "Steps of a light run", light),
     ("light-report", "light.json", light_report),
     ("watch-samples", "Samples of a watched run", samples),
