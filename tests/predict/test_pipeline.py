@@ -112,6 +112,13 @@ def test_each_epoch_begins_with_nothing_made_ahead():
     assert short.worst.step_ns > 1.15 * short.best.step_ns
 
 
+def test_workers_that_end_with_each_epoch_cost_their_start():
+    kept, anew = (demo(epoch_batches=8).row(2, restarts=restarts) for restarts in (False, True))
+    assert anew.best.step_ns > 1.2 * kept.best.step_ns
+    assert anew.worst.step_ns > kept.worst.step_ns
+    assert demo().row(2, restarts=True) == demo().row(2)
+
+
 @given(epoch=st.integers(1, 40), workers=st.integers(1, 6))
 def test_an_epoch_takes_the_start_and_all_batches(epoch, workers):
     work, step, start = 100.0, 7.0, 30.0

@@ -91,6 +91,7 @@ def setting_of(folder: RankFolder) -> Setting:
         queued_frac=queued / making if making and single[0].queued_ns >= 0 else None,
         workers=use.workers,
         epoch_batches=epoch_batches(use),
+        restarts=not use.persistent,
         first_wait_ns=None if use.persistent else use.first_wait_ns / max(use.epochs, 1),
         opened=_opened(single),
         per_step=use.batches / recording.steps_seen if recording.steps_seen else None,

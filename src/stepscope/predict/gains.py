@@ -78,8 +78,9 @@ class Gains:
         error_frac: Median error of the unchanged replay over the steady steps.
         withheld: Why no replay is used, as a sentence; ``""`` when it is.
         path: The critical path of the steady steps; ``None`` when withheld.
-        input: The next batch is always there.
-        workers: By number of loader workers, when the time to make a batch is known.
+        input: The next batch is always there; where the time to make one is known, with the best number of
+            workers, kept between epochs.
+        workers: By number of loader workers and nothing else changed, when the time to make a batch is known.
         plan: How many workers are best, and why; ``None`` where that is not known.
         staging: The data set's files lie on the file system on which a read of copies was measured.
         staged: That measurement; ``None`` where none was made.
@@ -183,7 +184,9 @@ def _predicted(trace: Trace, results: Results, base: Replay, setting: Setting) -
         withheld="",
         path=critical_path(graph, base.times),
         input=_input(base, line, plan),
-        workers=_workers(base, line, plan.workers) if line and plan else (),
+        workers=_workers(base, line, plan.workers, restarts=setting.restarts)
+        if line and plan
+        else (),
         plan=plan,
         staging=_staging(base, source, setting),
         staged=setting.staging,
@@ -249,8 +252,8 @@ def _staging(base: Replay, source: Source | None, setting: Setting) -> Gain | No
     return gain(base, ways, "pipeline-model") if ways else None
 
 
-def _workers(base: Replay, line: Pipeline, best: int) -> tuple[WorkersGain, ...]:
-    rows = [line.row(workers) for workers in sorted({*WORKERS, best, 2 * best})]
+def _workers(base: Replay, line: Pipeline, best: int, *, restarts: bool) -> tuple[WorkersGain, ...]:
+    rows = [line.row(workers, restarts=restarts) for workers in sorted({*WORKERS, best, 2 * best})]
     made = [(row.workers, gain(base, [row.best, row.worst], "pipeline-model")) for row in rows]
     return tuple(WorkersGain(workers, one) for workers, one in made if one is not None)
 

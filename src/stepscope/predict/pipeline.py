@@ -45,7 +45,7 @@ MOST_EPOCH = 512
 
 START_NS, START_EACH_NS = 40_000_000, 15_000_000
 """Ending and starting workers that do not live on between epochs: by fork, tens of milliseconds and more for each
-worker were seen."""
+worker were seen; twice as much on a busy machine."""
 
 MOST_OFF = 1.5
 """A model that is off by more for the workers which the run has is not set right by a factor."""
@@ -129,13 +129,13 @@ class Pipeline:
         self._free = free if spread_frac is None else Outcome(free.step_ns, spread_frac)
         self._loaded = self._with_load()
 
-    def row(self, workers: int, prefetch: int = PREFETCH) -> Row:
+    def row(self, workers: int, prefetch: int = PREFETCH, *, restarts: bool = False) -> Row:
         """The mean step time for so many workers, which must be at least 1.
 
-        Where the run has workers, what the model gives for their number is held against the measured step,
+        Workers may live on between epochs, unless ``restarts`` says that they surely do not. Where the run has workers, what the model gives for their number is held against the measured step,
         and all of it scaled to agree.
         """
-        made = self.modelled(workers, prefetch)
+        made = self._row(workers, prefetch, self._others, restarts=restarts)
         have = self._source.workers
         if not have:
             return made
@@ -152,16 +152,17 @@ class Pipeline:
         """What the model gives without being held against what was measured."""
         return self._row(workers, prefetch, self._others)
 
-    def _row(self, workers: int, prefetch: int, others: float) -> Row:
+    def _row(self, workers: int, prefetch: int, others: float, *, restarts: bool = False) -> Row:
         """What the model gives beside so many threads of other programs."""
         source, free, loaded = self._source, self._free.step_ns, self._loaded.step_ns
         work = np.array(source.work_ns, dtype=np.float64) * source.per_step
         epoch = source.epoch_batches
         start = START_NS + START_EACH_NS * workers
-        best = pace(work, free, workers, prefetch, epoch)
+        least, most = (start, 2 * start) if restarts else (0, start)
+        best = pace(work, free, workers, prefetch, epoch, least)
         best = max(best, self._computing_ns(free, 1.0) / self._share(workers, 1.0, others))
         slowed = work * self._slowdown(workers, others)
-        worst = pace(slowed, loaded, workers, prefetch, epoch, start)
+        worst = pace(slowed, loaded, workers, prefetch, epoch, most)
         share = self._share(workers, self._threads, others)
         if others and not source.workers:
             # A group of processes may get no more than one process got before.

@@ -76,6 +76,7 @@ class Setting:
         shared_bytes: Free shared memory (/dev/shm), through which workers hand batches over.
         workers: Loader workers that the run has.
         epoch_batches: Batches of an epoch.
+        restarts: Whether workers end with each epoch.
         first_wait_ns: Waiting for the first batch of an epoch in the mean, where workers end with each.
         per_step: Batches that a step takes in the mean.
         opened: Files that a batch opens; ``None`` where that was not counted.
@@ -92,6 +93,7 @@ class Setting:
     shared_bytes: int | None = None
     workers: int | None = None
     epoch_batches: int | None = None
+    restarts: bool = False
     first_wait_ns: float | None = None
     per_step: float | None = None
     opened: float | None = None
