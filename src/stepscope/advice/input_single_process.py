@@ -44,7 +44,7 @@ SNIPPET = """\
 loader = DataLoader(
     dataset,
     batch_size=...,
-    num_workers={workers},            # then try twice as many; not more than the CPU cores this process may use
+    num_workers={workers},            # not more than the CPU cores this process may use
     persistent_workers=True,
     pin_memory=True,
 )"""
