@@ -5,6 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from stepscope.record.injection import INJECTED, LIGHT_PLAN, recorded_below
@@ -92,6 +93,11 @@ def test_losses_and_random_streams_are_the_same_to_the_last_bit(tmp_path):
     rows = rows_of(tmp_path / "run")
     assert sum(row.count for row in rows) == 199
     assert sum(row.parts_us[PARTS.index("input")] for row in rows) > 0
+    recording = msgspec.json.decode((tmp_path / "run" / "rank0" / "recording.json").read_bytes())
+    (loader,) = recording["loaders"]
+    assert (loader["batches"], loader["epochs"], loader["role"]) == (200, 2, "training")
+    # The first step is start-up.
+    assert loader["wait_ns"] / 1000 > sum(row.parts_us[PARTS.index("input")] for row in rows) - 200
 
 
 @pytest.mark.slow

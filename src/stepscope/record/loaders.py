@@ -41,7 +41,7 @@ MOST_BATCHES = 256
 
 
 @dataclass(slots=True)
-class _Known:
+class KnownLoader:
     """A loader and its counts.
 
     ``without_grad`` counts batches that were asked for while gradients were off, ``steps`` the optimizer
@@ -61,6 +61,12 @@ class _Known:
     first_wait_ns: int = 0
     waits_for_first: set[int] = field(default_factory=set)
 
+    def gave(self, wait_ns: int) -> None:
+        """One more batch, asked for with gradients, that is not the first of an epoch."""
+        self.batches += 1
+        self.since_step += 1
+        self.wait_ns += wait_ns
+
 
 class Loaders:
     """Numbers loaders by first use, and keeps what becomes of each.
@@ -77,7 +83,7 @@ class Loaders:
         self._folder, self._guard = folder, guard
         self._deliveries = Lines(folder / DELIVERIES_NAME)
         self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, KnownLoader] = {}
         self._next = 0
         self._steps = 0
         self.trains = False
@@ -105,7 +111,7 @@ class Loaders:
             number = self._numbers[loader] = self._next
             self._next += 1
         if number not in self._known and len(self._known) < MOST_LOADERS:
-            self._known[number] = _Known(_use_of(number, loader, iterator), self._steps)
+            self._known[number] = KnownLoader(_use_of(number, loader, iterator), self._steps)
         known = self._known.get(number)
         if known is not None:
             known.epochs += 1
@@ -199,7 +205,7 @@ class Loaders:
             self._meter.close()
 
 
-def _role(known: _Known, steps: int) -> Role | None:
+def _role(known: KnownLoader, steps: int) -> Role | None:
     """What a loader feeds; ``None`` while that cannot be told."""
     if known.batches == 0:
         return None
@@ -213,7 +219,7 @@ def _role(known: _Known, steps: int) -> Role | None:
     return "training" if known.steps >= least * since else "evaluation"
 
 
-def _counted(known: _Known, role: Role | None) -> LoaderUse:
+def _counted(known: KnownLoader, role: Role | None) -> LoaderUse:
     return replace(
         known.use,
         role=role,

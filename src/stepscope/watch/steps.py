@@ -38,9 +38,11 @@ def _together(found: dict[int, tuple[LightRow, ...]]) -> StepUse:
     everything: Sequence[LightRow] = [row for rows in steady.values() for row in rows]
     total = sum(row.total_us for row in everything)
     waited = sum(row.parts_us[0] for row in everything)
+    number = max(everything, key=lambda row: row.worst_us).worst
+    # In a step that all wait for, it is the rank that did not wait.
     slow_rank, slow = max(
-        ((rank, row) for rank, rows in steady.items() for row in rows),
-        key=lambda pair: pair[1].worst_us,
+        ((rank, row) for rank, rows in steady.items() for row in rows if row.worst == number),
+        key=lambda pair: pair[1].worst_us - pair[1].worst_parts_us[PARTS.index("sync")],
     )
     return StepUse(
         ranks=len(found),
