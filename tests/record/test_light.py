@@ -56,6 +56,39 @@ def test_two_recordings_in_one_process_both_hear_the_optimizer(tmp_path):
         assert Job.current is None
 
 
+def test_an_evaluation_inside_an_epoch_is_told_apart(tmp_path):
+    torch = pytest.importorskip("torch")
+    data = torch.utils.data
+    options = JobOptions(
+        name="x", command=("x",), plan=Plan(light=True), out=str(tmp_path), joins=True
+    )
+    job = Job(options)
+    job.begin()
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    training = data.DataLoader(data.TensorDataset(torch.ones(300, 2)))
+    evaluation = data.DataLoader(data.TensorDataset(torch.ones(5, 2)))
+    for number, (batch,) in enumerate(training):
+        optimizer.zero_grad()
+        model(batch).sum().backward()
+        optimizer.step()
+        if number % 100 == 99:
+            with torch.no_grad():
+                for (one,) in evaluation:
+                    model(one)
+    job.end(None)
+    apart = PARTS.index("apart")
+    rows = rows_of(tmp_path)
+    assert len(rows) == 299
+    assert [row.first for row in rows if row.parts_us[apart]] == [99, 199]
+    assert all(sum(row.parts_us) <= row.total_us + len(PARTS) for row in rows)
+    recording = msgspec.json.decode((tmp_path / "rank0" / "recording.json").read_bytes())
+    assert [(one["role"], one["batches"]) for one in recording["loaders"]] == [
+        ("training", 300),
+        ("evaluation", 15),
+    ]
+
+
 @pytest.fixture(scope="module")
 def unwatched():
     """What the script does when nobody watches."""
@@ -69,7 +102,7 @@ def test_a_watched_script_is_the_same_and_its_steps_are_timed(tmp_path, unwatche
     assert "handler True" in ended.stdout
     rows = rows_of(tmp_path / "run")
     assert sum(row.count for row in rows) == 29
-    assert all(sum(row.parts_us) <= row.total_us for row in rows)
+    assert all(sum(row.parts_us) <= row.total_us + len(PARTS) for row in rows)
     assert "Steps    29 of training" in ended.stderr
     assert not list((tmp_path / "run").glob("rank*/*.csv.*"))
     assert {path.name for path in (tmp_path / "run" / "rank0").iterdir()} == {

@@ -3,6 +3,7 @@
   stepscope profile train.py --epochs 2
   stepscope profile --stop train.py             end the script once enough is recorded
   stepscope profile --out runs/a -m my.trainer --config c.yaml
+  stepscope profile --light train.py            time every step of a long run, without a profiler
   stepscope profile -- torchrun --nproc-per-node 4 train.py
                                                 follow a launcher into the processes that train
 
