@@ -9,6 +9,12 @@ from stepscope.schema.source_lines import LineRow, SourceLines
 from tests.advice.made import context
 
 
+ROW = LineRow(
+    file="/x/train.py", line=9, function="step", text="loss.backward()", is_users=True, samples=9, self_ms=0.35,
+    self_frac=0.3, total_ms=0.3, total_frac=0.3, part="other", inner="torch.autograd.graph._engine_run_backward",
+)  # fmt: skip
+
+
 def finding(seen):
     found = host_between.find(seen)
     assert found is not None
@@ -22,7 +28,7 @@ def test_the_line_that_holds_most_of_the_programs_time_is_named():
     )  # fmt: skip
     rows = (
         replace(row, line=8, part="forward", self_ms=0.9),
-        replace(row, line=7, samples=1, self_ms=0.8),
+        replace(row, line=7, samples=4, self_ms=0.8),
         row,
     )
     lines = SourceLines(samples=30, pause_ms=1.0, cost_ms=1.0, rows=rows)
@@ -45,6 +51,10 @@ def test_steps_that_are_tiny_are_not_told_to_log_less():
     found = finding(replace(seen, lines=lines))
     assert "The step is so short" in found.action
     assert found.snippet == ""
+    calling = SourceLines(samples=30, pause_ms=1.0, cost_ms=1.0, rows=(ROW,))
+    found = finding(replace(seen, lines=calling))
+    assert "The step is so short" in found.action
+    assert "line that holds most of it" not in {one.name for one in found.evidence}
     longer = context({"other": 0.4}, on_host=True, spread={"median_ns": 9_000_000.0})
     for other in (replace(longer, lines=lines), seen):
         assert "The step is so short" not in finding(other).action

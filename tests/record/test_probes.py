@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import pytest
 
 from stepscope import api
-from tests.record.running import profiled
+from tests.record.running import finish, profiled, start
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 COUNTS = ("--warmup", "3", "--clean", "4", "--active", "5")
@@ -68,3 +71,14 @@ def test_tiny_steps_are_not_blamed_on_anything_and_our_own_cost_is_told(reported
     assert run.parts_ms["evaluation"] == run.parts_ms["checkpoint"] == 0
     assert report.recording.own_cost_ms > 0
     assert report.recording.own_cost_ms < run.parts_ms["steps"] + run.parts_ms["stepscope"]
+
+
+def test_a_rank_that_is_slow_in_backward_is_named(tmp_path):
+    folder = tmp_path / "run"
+    own = ("-m", "stepscope", "profile", "--no-analyze", "--out", folder, *COUNTS, "--")
+    launch = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", 2, "slow_rank.py")
+    ended = finish(start([*own, *launch], env={**os.environ, "OMP_NUM_THREADS": "1"}), folder)
+    assert ended.status == 0, ended.stderr
+    (finding,) = [one for one in api.analyze([folder]).findings if one.code == "SG001"]
+    assert finding.rank == 1
+    assert "backward pass" in finding.action

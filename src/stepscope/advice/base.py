@@ -22,6 +22,9 @@ MOST_LOST = 0.5
 """From this share of launches without work on, gaps on the device are not called idle."""
 
 
+LEAST_SAMPLES = 5
+"""A line of code is named from so many samples on."""
+
 NOT_PREDICTED = Gains(error_frac=0.0, withheld="")
 """Where nothing was replayed."""
 
@@ -98,9 +101,9 @@ class Context:
         return has_work and lost is not None and lost >= MOST_LOST
 
     def line_in(self, part: str) -> LineRow | None:
-        """The line of code that holds most of a part's time, when it was sampled more than once."""
+        """The line of code that holds most of a part's time, when it was sampled often enough to be named."""
         rows = self.lines.rows if self.lines is not None else ()
-        inside = [row for row in rows if row.part == part and row.samples > 1]
+        inside = [row for row in rows if row.part == part and row.samples >= LEAST_SAMPLES]
         return max(inside, key=lambda row: row.self_ms, default=None)
 
     def share_of(self, ns: int) -> float | None:

@@ -91,7 +91,11 @@ def find(context: Context) -> Finding | None:
         regime=RULE.regime,
         severity=severity(share),
         title=RULE.title,
-        evidence=(*context.part_evidence(part, name), *extra, *_line_evidence(line, context)),
+        evidence=(
+            *context.part_evidence(part, name),
+            *extra,
+            *_line_evidence(None if is_tiny else line, context),
+        ),
         action=_OF_TINY_STEPS
         if is_tiny
         else f"{where} move that out of the loop, do it every hundredth step, or give it to another process.",
@@ -108,7 +112,8 @@ def _is_tiny(context: Context, part: str, line: LineRow | None) -> bool:
     if context.results.spread.median_ns >= TINY_STEP_NS:
         return False
     part_ms = context.part_ms(part) or 0.0
-    return line is None or line.self_ms < part_ms / 2
+    # Inside PyTorch's own Python a line only calls operators.
+    return line is None or line.self_ms < part_ms / 2 or line.inner.startswith("torch.")
 
 
 def _line_evidence(line: LineRow | None, context: Context) -> tuple[Evidence, ...]:

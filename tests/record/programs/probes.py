@@ -33,7 +33,7 @@ def contrastive(features):
     return -similar.diagonal().log().mean()
 
 
-WIDTHS = {"after": 4, "validation": 1024, "loss": 64, "tiny": 4}
+WIDTHS = {"after": 4, "validation": 256, "loss": 64, "tiny": 4}
 width, steps, size = WIDTHS[kind], 45, 256
 model = torch.nn.Sequential(
     torch.nn.Linear(64, width), torch.nn.ReLU(), torch.nn.Linear(width, width)
@@ -41,9 +41,9 @@ model = torch.nn.Sequential(
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 batches = torch.randn(steps, size, 64)
 # Whole batches, so that reading one takes next to nothing.
-training = DataLoader(TensorDataset(batches), batch_size=None)
-if kind == "tiny":
-    training = [(batch[:16],) for batch in batches]
+training = DataLoader(
+    TensorDataset(batches[:, :16] if kind == "tiny" else batches), batch_size=None
+)
 validation = DataLoader(Slow(), batch_size=4)
 for step, (batch,) in enumerate(training):
     output = model(batch)
