@@ -8,7 +8,6 @@ from stepscope.advice import host_between
 from stepscope.schema.source_lines import LineRow, SourceLines
 from tests.advice.made import context
 
-
 ROW = LineRow(
     file="/x/train.py", line=9, function="step", text="loss.backward()", is_users=True, samples=9, self_ms=0.35,
     self_frac=0.3, total_ms=0.3, total_frac=0.3, part="other", inner="torch.autograd.graph._engine_run_backward",
