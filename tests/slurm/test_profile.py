@@ -12,6 +12,7 @@ import pytest
 
 from stepscope.report import saved
 from stepscope.schema.run_folder import load_run
+from tests.known import known
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
@@ -44,7 +45,6 @@ def step(self, *args):
 
 torch.optim.AdamW.step = step
 import train_ddp
-from tests.known import known
 train_ddp.main()
 """
 """The example, of which rank 1 is killed as soon as its window is written, which closes at step 48 at the latest."""
