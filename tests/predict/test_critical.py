@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepscope.predict.critical import PARTS, critical_path
 from stepscope.predict.replay import replay
+from stepscope.trace import load
 from tests.predict.made import MS, US, Run
 
 CASES = {
@@ -53,3 +56,24 @@ def test_the_parts_sum_to_the_length(wait, copy, pinned, kernel, item, collectiv
     assert sum(path.parts_ns) == path.length_ns
     assert min(path.parts_ns) >= 0
     assert path.length_ns >= done.replayed_ns.sum()
+
+
+def test_a_kernel_whose_launch_is_missing_is_walked_through_once(tmp_path):
+    """It stands before the launched one in the graph and after it in time, so that each follows the other."""
+    host = {"ph": "X", "pid": 1, "tid": 1}
+    kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "dur": 20}
+    events = [
+        {**host, "cat": "cpu_op", "name": "aten::ones", "ts": 100, "dur": 300},
+        {**host, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 116, "dur": 1,
+         "args": {"correlation": 1}},
+        {**kernel, "ts": 116, "args": {"device": 0, "stream": 7, "correlation": 1}},
+        {**kernel, "ts": 149, "args": {"device": 0, "stream": 7, "correlation": 2}},
+        {**host, "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "ts": 150, "dur": 30,
+         "args": {"correlation": 3}},
+    ]  # fmt: skip
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    (trace,) = load([path])
+    done = replay(trace)
+    found = critical_path(done.graph, done.times)
+    assert sum(found.parts_ns) == found.length_ns > 0

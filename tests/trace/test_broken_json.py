@@ -249,3 +249,18 @@ def test_a_name_that_was_broken_reads_like_the_one_that_was_escaped():
     (broken_file,) = load([small.RECORDED / "weird_names.json.gz"])
     assert notice(broken_file, "repaired").count > 0
     assert any('"' in name for name in names(broken_file.host))
+
+
+@pytest.mark.parametrize("order", ["sob", "bo", "so", "sbo", "osb"])
+def test_an_event_that_is_no_utf8_and_has_fields_of_unexpected_types(tmp_path, order):
+    """That it is no UTF-8 is noticed only when it is looked at once more."""
+    pieces = {
+        "s": json.dumps(op("sound", 10, 5)).encode(),
+        "o": b'{"ph": "i", "s": "g", "\xff\xfe": "x", "tid": "T", "ts": 5, "args": 0}',
+        "b": b'{"ph": "X", "cat": "cpu_op", "name": "a\\x", "pid": 1, "tid": 1, "ts": 30, "dur": 5}',
+    }
+    path = tmp_path / "trace.json"
+    path.write_bytes(b'{"traceEvents": [' + b", ".join(pieces[one] for one in order) + b"]}")
+    (trace,) = load([path])
+    assert ("sound" in trace.host["name"].to_list()) == ("s" in order)
+    assert {"unreadable-events", "repaired"} & set(codes(trace))

@@ -84,7 +84,10 @@ class _Walk:
             work = int(self._times.work_end[:upto].argmax())
             at = int(self._times.work_end[work])
         length, now, at_start = at - self._from, at, False
-        while now > self._from:
+        passed: set[tuple[int, int, bool]] = set()
+        # In broken traces work without a launch may overlap, or take no time, so that it follows itself.
+        while now > self._from and (anchor, work, at_start) not in passed:
+            passed.add((anchor, work, at_start))
             if work != NONE:
                 anchor, work, now = self._through_work(work, now)
                 at_start = True
@@ -103,7 +106,7 @@ class _Walk:
 
     def _through_work(self, work: int, now: int) -> tuple[int, int, int]:
         graph, times = self._graph, self._times
-        begin = int(times.work_start[work])
+        begin = min(int(times.work_start[work]), now)
         sort = int(graph.sort[work])
         name = {COMPUTE: "compute", COMMUNICATION: "communication"}.get(sort, "copies")
         self._pass(name, now, begin)
@@ -112,7 +115,7 @@ class _Walk:
         others += [self._ended_before(begin)] if launch == NONE else []
         candidates = [(int(times.work_end[one]), NONE, one) for one in others if one != NONE]
         if launch != NONE:
-            called = int(times.start[launch])
+            called = min(int(times.start[launch]), begin)
             ready = (called + int(graph.lag[work]), launch, NONE)
             if not candidates or ready[0] >= max(candidates)[0]:
                 self._pass("latency", begin, called)
@@ -136,15 +139,16 @@ class _Walk:
                 end = int(times.work_end[blocker])
                 self._pass("latency", now, end)
                 return NONE, blocker, min(end, now)
-            self._pass("launches", now, int(times.start[anchor]))
-            now = int(times.start[anchor])
+            begin = min(int(times.start[anchor]), now)
+            self._pass("launches", now, begin)
+            now = begin
         before = int(graph.after[anchor])
         if before == NONE:
             return NONE, NONE, now
         for part, gap in zip(PARTS[:5], graph.gaps[anchor].tolist(), strict=True):
             self._pass(part, now, now - gap)
             now -= gap
-        return before, NONE, int(times.end[before])
+        return before, NONE, min(int(times.end[before]), now)
 
     def _blocker(self, anchor: int) -> int:
         """The work that a call waited for, ``NONE`` when it took no longer than by itself."""

@@ -161,10 +161,11 @@ def decode_oddly(array: bytes) -> tuple[list[ExactEvent], list[int]]:
 
 
 def _lenient(raw: Raw) -> ExactEvent | None:
-    """An event without its fields of unexpected types; None when it is no object."""
+    """An event without its fields of unexpected types; None when it is no object, or not UTF-8."""
     try:
         fields = _decode_any(raw)
-    except msgspec.ValidationError:
+    except msgspec.DecodeError:
+        # Text that is no UTF-8 is found only when the value is decoded.
         return None
     kept: dict[str, Any] = {}
     for key in ("ph", "cat", "name"):

@@ -111,7 +111,10 @@ class Salvage:
             end = end_of_list(array, error)
             if end is None:
                 return error
-            events, foreign = decode_oddly(array[: end + 1])
+            try:
+                events, foreign = decode_oddly(array[: end + 1])
+            except (msgspec.DecodeError, RecursionError) as inside:
+                return inside
             self.rest, self.ended = start + end - 1, True
         for position in foreign:
             self._repairs.drop(self._position + position)
