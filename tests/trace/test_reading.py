@@ -160,11 +160,13 @@ def test_a_worker_that_dies_is_noticed(monkeypatch):
 
 def test_a_worker_that_is_dead_before_it_was_asked_is_noticed_too(monkeypatch):
     """Then what it was to be told is still in the pipe's buffer when the pipe is closed."""
+    before = children()
     monkeypatch.setattr(workers, "START", "import sys; sys.exit(3)")
 
     def late():
-        while any(child.status() != psutil.STATUS_ZOMBIE for child in psutil.Process().children()):
-            time.sleep(0.01)
+        for number in children() - before:
+            while psutil.Process(number).status() != psutil.STATUS_ZOMBIE:
+                time.sleep(0.01)
         yield from batches(EVENT, EVENT)
 
     with pytest.raises(NeedsOneReader):
