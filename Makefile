@@ -9,11 +9,12 @@ PYTEST ?=
 NOTEBOOKS ?= cache
 export TORCH
 
-.PHONY: help demo test quick check format docs dist test-pythons fuzz fuzz-guided bench clinic clean
+.PHONY: help demo test notebooks quick check format docs dist test-pythons fuzz fuzz-guided bench clinic clean
 
 help:
 	@echo "make demo          train a small model through a slow loader and diagnose it"
 	@echo "make test          all tests"
+	@echo "make notebooks     the tutorial's notebooks from top to bottom, with their solutions (minutes)"
 	@echo "make quick         the tests that take no seconds, under two minutes"
 	@echo "make check         ruff, mypy --strict, import-linter, formatting"
 	@echo "make format        let ruff mend formatting and the simple findings"
@@ -36,8 +37,11 @@ demo: $(READY)
 
 test: $(READY)
 	@# Both parts run, whatever comes of the first; status 5 says that PYTEST chose none of the second.
-	$(BIN)/python -m pytest -n auto -m "not alone" $(PYTEST); first=$$?; \
+	$(BIN)/python -m pytest -n auto -m "not alone and not notebook" $(PYTEST); first=$$?; \
 	$(BIN)/python -m pytest -m alone $(PYTEST) || [ $$? -eq 5 ] && exit $$first
+
+notebooks: $(READY)
+	$(BIN)/python -m pytest -m notebook $(PYTEST)
 
 quick: $(READY)
 	$(BIN)/python -m pytest -q -n auto -m "not slow" $(PYTEST)

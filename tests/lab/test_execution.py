@@ -7,7 +7,7 @@ import pytest
 
 from stepscope.lab import notebooks
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.slow, pytest.mark.notebook]
 
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re.M | re.S)
 
