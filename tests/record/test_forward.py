@@ -7,14 +7,17 @@ import io
 import threading
 
 import pytest
-import torch
-from torch import nn
 
 from stepscope.record.guard import Guard
 from stepscope.record.hooks.forward import MOST_MODULES, SURE_CALLS, ForwardHook
 from stepscope.record.steps import PATIENT_CALLS, StepFinder
 from stepscope.record.voice import Voice
 from tests.record.running import plain, profiled
+
+pytest.importorskip("torch", reason="there are no models without PyTorch")
+
+import torch
+from torch import nn
 
 ONE = torch.ones(1, 4)
 
