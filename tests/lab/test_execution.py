@@ -9,18 +9,21 @@ from stepscope.lab import notebooks
 
 pytestmark = [pytest.mark.slow, pytest.mark.notebook]
 
+TRIES = 3
+"""A check goes by times, which another program may spoil; one of several has to turn green."""
+
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re.M | re.S)
 
 
 def with_solutions(text):
-    """The notebook's cells, each solution followed by the check before it once more."""
+    """The notebook's cells, each solution followed by the check before it, several times over."""
     out = []
     for cell in notebooks.cells(text):
         out.append((cell.kind, cell.text))
         match = SOLUTION.search(cell.text) if cell.kind == "markdown" else None
         if match:
             check = next(text for kind, text in reversed(out[:-1]) if kind == "code")
-            out += [("code", match[1]), ("code", check)]
+            out += [("code", match[1]), *[("code", check)] * TRIES]
     return out
 
 
@@ -47,8 +50,8 @@ def test_it_runs_and_holds(source, tmp_path):
     ]
     assert printed[-1].strip().endswith("all of it holds here")
     checks = [text for text in printed if "✘" in text or "✔" in text]
-    assert len(checks) == 2
+    assert len(checks) == 1 + TRIES
     if os.getloadavg()[0] > 3 * (os.cpu_count() or 1):
         pytest.skip("other programs take the cores, so no exercise is judged by its times")
     assert "✘" in checks[0], "the exercise is solved before anybody has worked on it"
-    assert "✔" in checks[1], "the solution does not solve the exercise"
+    assert "✔" in "".join(checks[1:]), "the solution does not solve the exercise"
