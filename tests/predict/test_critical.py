@@ -55,8 +55,8 @@ def test_the_parts_sum_to_the_length(wait, copy, pinned, kernel, item, collectiv
     path = critical_path(done.graph, done.times)
     assert sum(path.parts_ns) == path.length_ns
     assert min(path.parts_ns) >= 0
-    # The length of each step is rounded to nanoseconds.
-    assert path.length_ns >= done.replayed_ns.sum() - 10 * run.steps
+    # Neighbouring steps may share some nanoseconds, as lags and spaces are medians of whole numbers.
+    assert path.length_ns >= 0.999 * done.replayed_ns.sum()
 
 
 def test_a_kernel_whose_launch_is_missing_is_walked_through_once(tmp_path):
