@@ -23,7 +23,8 @@ def with_solutions(text):
         match = SOLUTION.search(cell.text) if cell.kind == "markdown" else None
         if match:
             check = next(text for kind, text in reversed(out[:-1]) if kind == "code")
-            out += [("code", match[1]), *[("code", check)] * TRIES]
+            out.append(("code", match[1]))
+            out.extend(("code", check) for _ in range(TRIES))
     return out
 
 
