@@ -61,8 +61,7 @@ def read_text(path: str, *, with_python: bool, told: Told | None = None) -> Text
     """
     # A process of a pool has its core; the others belong to the rest of the pool.
     cores = min(usable_cores(), MOST_WORKERS) if parent_process() is None else 1
-    # A process that is one of several already has its core, and no other.
-    if cores > 1 and parent_process() is None and splitting.is_worth_it(path):
+    if cores > 1 and splitting.is_worth_it(path):
         try:
             return _by_several(path, cores, with_python=with_python, told=told)
         except NeedsOneReader:
