@@ -9,6 +9,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from stepscope.record.expectation import Expectation
+from stepscope.record.gloo import wait_for_gloo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,6 +130,7 @@ class Window:
             # What is only prepared can only be undone by starting it first.
             self._profiler.start_trace()
         begin = perf_counter_ns()
+        wait_for_gloo()
         self._profiler.stop_trace()
         self._result.stop_ns = perf_counter_ns() - begin
         self._result.cut = cut
