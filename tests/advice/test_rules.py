@@ -17,7 +17,7 @@ from stepscope.units import format_value
 from tests.advice.cases import CASES
 from tests.advice.made import context, without_steady_steps
 
-NOT_RULES = {"base", "findings", "input_cause", "input_plan", "verdict"}
+NOT_RULES = {"base", "findings", "input_cause", "input_plan", "kind_of_work", "verdict"}
 HEADINGS = (
     "What it does:",
     "Why it costs:",

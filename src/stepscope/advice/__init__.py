@@ -1,6 +1,7 @@
 """One rule a file: results in, one finding or none out; and the verdict over them.
 
-Every module here but ``base``, ``findings`` and ``verdict`` ends in ``RULE`` and is listed below; a
+Every module here but those that rules share (``base``, ``kind_of_work``, ``input_cause``, ``input_plan``) and
+those over them (``findings``, ``verdict``) ends in ``RULE`` and is listed below; a
 test holds the list against the folder. Codes are never reused.
 """
 

@@ -26,14 +26,7 @@ References:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from stepscope.advice.base import Rule, severity
-from stepscope.schema.report import Evidence, Finding
-from stepscope.units import ns_to_ms
-
-if TYPE_CHECKING:
-    from stepscope.advice.base import Context
+from stepscope.advice.kind_of_work import KindOfWork, rule_of
 
 LEAST_SHARE = 0.1
 """A softmax of less may well belong to something else."""
@@ -44,43 +37,20 @@ LEAST_GAIN = 1.03
 SNIPPET = """\
 out = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)"""
 
+WORK = KindOfWork(
+    kind="softmax",
+    what="softmax kernels outside of a loss",
+    least_share=LEAST_SHARE,
+    least_gain=LEAST_GAIN,
+    confidence="medium",
+    action="Use scaled_dot_product_attention, or the switch of your library for it, in place of products and softmax.",
+    snippet=SNIPPET,
+)
 
-def find(context: Context) -> Finding | None:
-    """Rests on the names of the kernels and on the replay."""
-    own = context.gains.of_class("softmax")
-    if own is None or not context.steady_count or not context.steady_ns:
-        return None
-    share = own.work_ns * context.steady_count / context.steady_ns
-    if share < LEAST_SHARE or own.gain.low < LEAST_GAIN:
-        return None
-    return Finding(
-        code=RULE.code,
-        regime=RULE.regime,
-        severity=severity(share),
-        title=RULE.title,
-        evidence=(
-            Evidence(
-                name=f"softmax kernels outside of a loss, share {context.where}",
-                value=share,
-                unit="frac",
-            ),
-            Evidence(name=f"their time {context.each}", value=ns_to_ms(own.work_ns), unit="ms"),
-            Evidence(name=f"how many {context.each}", value=own.kernels, unit="count"),
-            Evidence(name="longest such kernel", value=own.name, unit="text"),
-        ),
-        action="Use scaled_dot_product_attention, or the switch of your library for it, in place of products and softmax.",
-        snippet=SNIPPET,
-        confidence="medium",
-        share_frac=share,
-    )
-
-
-RULE = Rule(
+RULE = rule_of(
     "AT001",
     "compute",
     "Attention runs as separate products and softmax",
-    find,
+    WORK,
     __doc__ or "",
-    explained_by=("REC004",),
-    gain=lambda context: one.gain if (one := context.gains.of_class("softmax")) else None,
 )

@@ -24,14 +24,7 @@ References:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from stepscope.advice.base import Rule, severity
-from stepscope.schema.report import Evidence, Finding
-from stepscope.units import ns_to_ms
-
-if TYPE_CHECKING:
-    from stepscope.advice.base import Context
+from stepscope.advice.kind_of_work import KindOfWork, rule_of
 
 LEAST_SHARE = 0.05
 """Below a twentieth the gain is lost among other effects of the layout."""
@@ -43,43 +36,20 @@ SNIPPET = """\
 model = model.to(memory_format=torch.channels_last)
 images = images.to(device, memory_format=torch.channels_last, non_blocking=True)"""
 
+WORK = KindOfWork(
+    kind="layout",
+    what="kernels that change the layout",
+    least_share=LEAST_SHARE,
+    least_gain=LEAST_GAIN,
+    confidence="high",
+    action="Keep model and images in the channels-last layout, so that convolutions find it and nothing is copied.",
+    snippet=SNIPPET,
+)
 
-def find(context: Context) -> Finding | None:
-    """Rests on the names of cuDNN's kernels and on the replay."""
-    own = context.gains.of_class("layout")
-    if own is None or not context.steady_count or not context.steady_ns:
-        return None
-    share = own.work_ns * context.steady_count / context.steady_ns
-    if share < LEAST_SHARE or own.gain.low < LEAST_GAIN:
-        return None
-    return Finding(
-        code=RULE.code,
-        regime=RULE.regime,
-        severity=severity(share),
-        title=RULE.title,
-        evidence=(
-            Evidence(
-                name=f"kernels that change the layout, share {context.where}",
-                value=share,
-                unit="frac",
-            ),
-            Evidence(name=f"their time {context.each}", value=ns_to_ms(own.work_ns), unit="ms"),
-            Evidence(name=f"how many {context.each}", value=own.kernels, unit="count"),
-            Evidence(name="longest such kernel", value=own.name, unit="text"),
-        ),
-        action="Keep model and images in the channels-last layout, so that convolutions find it and nothing is copied.",
-        snippet=SNIPPET,
-        confidence="high",
-        share_frac=share,
-    )
-
-
-RULE = Rule(
+RULE = rule_of(
     "CL001",
     "compute",
     "Images change their memory layout between kernels",
-    find,
+    WORK,
     __doc__ or "",
-    explained_by=("REC004",),
-    gain=lambda context: one.gain if (one := context.gains.of_class("layout")) else None,
 )

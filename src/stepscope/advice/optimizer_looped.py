@@ -24,14 +24,7 @@ References:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from stepscope.advice.base import Rule, severity
-from stepscope.schema.report import Evidence, Finding
-from stepscope.units import ns_to_ms
-
-if TYPE_CHECKING:
-    from stepscope.advice.base import Context
+from stepscope.advice.kind_of_work import KindOfWork, rule_of
 
 LEAST_SHARE = 0.05
 """Below a twentieth of the step an optimizer is not what to look at."""
@@ -45,49 +38,22 @@ LEAST_KERNELS = 64
 SNIPPET = """\
 optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)"""
 
+WORK = KindOfWork(
+    kind="optimizer",
+    what="the optimizer's step",
+    least_share=LEAST_SHARE,
+    least_gain=LEAST_GAIN,
+    least_kernels=LEAST_KERNELS,
+    on_host=True,
+    confidence="high",
+    action="Use the fused implementation, which updates all parameters in a few kernels.",
+    snippet=SNIPPET,
+)
 
-def find(context: Context) -> Finding | None:
-    """Rests on the range that PyTorch names around the optimizer, and on the replay."""
-    own = context.gains.of_class("optimizer")
-    if own is None or not context.steady_count or not context.steady_ns:
-        return None
-    share = max(own.host_ns, own.work_ns) * context.steady_count / context.steady_ns
-    if share < LEAST_SHARE or own.gain.low < LEAST_GAIN or own.kernels < LEAST_KERNELS:
-        return None
-    return Finding(
-        code=RULE.code,
-        regime=RULE.regime,
-        severity=severity(share),
-        title=RULE.title,
-        evidence=(
-            Evidence(
-                name=f"host in the optimizer's step, share {context.where}",
-                value=share,
-                unit="frac",
-            ),
-            Evidence(name=f"host in it {context.each}", value=ns_to_ms(own.host_ns), unit="ms"),
-            Evidence(
-                name=f"device work that it launches {context.each}",
-                value=ns_to_ms(own.work_ns),
-                unit="ms",
-            ),
-            Evidence(
-                name=f"kernels that it launches {context.each}", value=own.kernels, unit="count"
-            ),
-        ),
-        action="Use the fused implementation, which updates all parameters in a few kernels.",
-        snippet=SNIPPET,
-        confidence="high",
-        share_frac=share,
-    )
-
-
-RULE = Rule(
+RULE = rule_of(
     "OP001",
     "host",
     "The optimizer goes through the parameters one by one",
-    find,
+    WORK,
     __doc__ or "",
-    explained_by=("REC004",),
-    gain=lambda context: one.gain if (one := context.gains.of_class("optimizer")) else None,
 )

@@ -25,14 +25,7 @@ References:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from stepscope.advice.base import Rule, severity
-from stepscope.schema.report import Evidence, Finding
-from stepscope.units import ns_to_ms
-
-if TYPE_CHECKING:
-    from stepscope.advice.base import Context
+from stepscope.advice.kind_of_work import KindOfWork, rule_of
 
 LEAST_SHARE = 0.1
 """Fewer such kernels are not worth changing a model."""
@@ -43,43 +36,20 @@ LEAST_GAIN = 1.01
 SNIPPET = """\
 vocabulary = (vocabulary + 7) // 8 * 8       # 50257 becomes 50264"""
 
+WORK = KindOfWork(
+    kind="narrow",
+    what="products that load in pieces",
+    least_share=LEAST_SHARE,
+    least_gain=LEAST_GAIN,
+    confidence="medium",
+    action="Round the sizes of these products up to multiples of 8, first of all the vocabulary or the number of classes.",
+    snippet=SNIPPET,
+)
 
-def find(context: Context) -> Finding | None:
-    """Rests on the alignment in the names of CUTLASS kernels and on the replay."""
-    own = context.gains.of_class("narrow")
-    if own is None or not context.steady_count or not context.steady_ns:
-        return None
-    share = own.work_ns * context.steady_count / context.steady_ns
-    if share < LEAST_SHARE or own.gain.low < LEAST_GAIN:
-        return None
-    return Finding(
-        code=RULE.code,
-        regime=RULE.regime,
-        severity=severity(share),
-        title=RULE.title,
-        evidence=(
-            Evidence(
-                name=f"products that load in pieces, share {context.where}",
-                value=share,
-                unit="frac",
-            ),
-            Evidence(name=f"their time {context.each}", value=ns_to_ms(own.work_ns), unit="ms"),
-            Evidence(name=f"how many {context.each}", value=own.kernels, unit="count"),
-            Evidence(name="longest such kernel", value=own.name, unit="text"),
-        ),
-        action="Round the sizes of these products up to multiples of 8, first of all the vocabulary or the number of classes.",
-        snippet=SNIPPET,
-        confidence="medium",
-        share_frac=share,
-    )
-
-
-RULE = Rule(
+RULE = rule_of(
     "SH001",
     "compute",
     "Matrix products have rows at odd addresses",
-    find,
+    WORK,
     __doc__ or "",
-    explained_by=("REC004",),
-    gain=lambda context: one.gain if (one := context.gains.of_class("narrow")) else None,
 )
