@@ -107,6 +107,11 @@ def format_hours(hours: float) -> str:
     return f"{_grouped(hours)} GPU-hours"
 
 
+def format_core_hours(hours: float) -> str:
+    """Hours of CPU cores: whole above a hundred, three significant digits below."""
+    return f"{_grouped(hours)} core-hours"
+
+
 def format_mass(grams: float) -> str:
     """A mass in grams: g, kg, then tonnes."""
     if abs(grams) < 999.5:

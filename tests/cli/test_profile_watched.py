@@ -41,7 +41,7 @@ def test_the_report_tells_what_the_run_used_and_cost_and_the_cost_command_the_sa
     assert use.phases[-1].end_s == pytest.approx(known(known(report.recording).run).wall_ms / 1e3)
     assert use.steps[-1].end_s <= use.phases[-1].end_s
     assert "CPU" in ended.stderr
-    assert "not known (the run had no device" in " ".join(ended.stderr.split())
+    assert "core(s) for" in " ".join(ended.stderr.split())
     place = tmp_path / "cost.json"
     assert main(["cost", str(folder), *rates, "--json", str(place)]) == 0
     told = msgspec.json.decode(place.read_bytes(), type=CostReport)

@@ -5,7 +5,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from stepscope.cost.facts import read_facts
+from stepscope.cost.facts import facts_of_run, read_facts, read_summary
 from stepscope.cost.of_report import facts_of_trace, with_use_and_cost
 from stepscope.cost.options import CostOptions
 from stepscope.cost.plan import price_plan
@@ -126,11 +126,56 @@ def test_waste_by_regime_and_rank(changed, ranks, value):
         assert waste.high == pytest.approx(2 * value)
 
 
-def test_a_run_without_a_device_has_no_money_and_says_so(tmp_path):
-    report = priced(run_folder(tmp_path, uuids=(), device="cpu"), options=CostOptions(price=2.0))
-    for estimate in (report.cost.run.money, report.cost.run.waste, report.use.energy.per_step):
-        assert estimate.value is None
-    assert "no device" in report.cost.run.money.how
+def test_a_run_without_a_device_is_priced_by_its_cores(tmp_path):
+    run = run_folder(tmp_path, uuids=(), device="cpu")
+    # What a device costs is nothing to it.
+    options = CostOptions(price=2.0, core_price=0.5, currency="USD", runs=10)
+    report = priced(run, options=options)
+    one = report.cost.run
+    facts = facts_of_run(run, read_summary(run.path), "run")
+    assert facts.cores > 0
+    assert one.gpu_hours == 0
+    assert one.core_hours == pytest.approx(facts.cores * facts.seconds / 3600)
+    assert one.money.value == pytest.approx(0.5 * one.core_hours)
+    assert one.money.unit == "USD"
+    assert one.waste.value == pytest.approx(one.money.value * facts.idle_frac)
+    assert "cores were idle" in one.waste.how
+    assert report.cost.plan.money.value == pytest.approx(10 * one.money.value)
+    assert [rate.key for rate in one.rates if rate.kind == "core"] == ["hour"]
+    for waste in report.cost.findings:
+        assert waste.run.value is None
+        assert "no device" in waste.run.how
+    assert report.use.energy.per_step.value is None
+
+
+def test_cores_are_charged_in_the_units_of_the_site(tmp_path):
+    run = run_folder(tmp_path, uuids=(), device="cpu")
+    one = priced(run, options=CostOptions(site="snellius")).cost.run
+    assert one.units.value == pytest.approx(one.core_hours)
+    assert "rome" in one.units.how
+    assert ("units", "rome", "SBU per core-hour") in {(r.kind, r.key, r.unit) for r in one.rates}
+    stated = priced(run, options=CostOptions(site="snellius", partition="genoa")).cost.run
+    assert "genoa" in stated.units.how
+    elsewhere = priced(run, options=CostOptions(site="lumi")).cost.run
+    assert elsewhere.units.value is None
+
+
+def test_idle_cores_are_those_that_the_run_held_and_did_not_use(tmp_path):
+    run = run_folder(tmp_path, uuids=(), device="cpu")
+    summary = known(read_summary(run.path))
+    facts = facts_of_run(run, summary, "run")
+    held = sum(node.cores * node.wall_s for node in summary.nodes)
+    used = sum(node.cpu_s for node in summary.nodes)
+    assert 0 < used < held
+    assert facts.idle_frac == pytest.approx(1 - used / held)
+    assert facts.idle_of == "time of the allocated cores"
+
+
+def test_a_recording_that_nobody_watched_has_no_price_without_a_device(tmp_path):
+    run = run_folder(tmp_path, uuids=(), device="cpu", samples=False)
+    one = priced(run, options=CostOptions(core_price=1.0)).cost.run
+    assert one.money.value is None
+    assert "how many cores" in one.money.how
 
 
 def test_devices_that_no_sampler_saw_are_known_from_the_recorder(tmp_path):

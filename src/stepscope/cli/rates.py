@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from stepscope.cost.options import CostOptions
 
-DESCRIPTION = "each also as STEPSCOPE_PRICE, _CURRENCY, _ELECTRICITY, _PUE, _GRID, _SITE, _DEVICE"
+DESCRIPTION = "each also as STEPSCOPE_PRICE, _CORE_PRICE, _CURRENCY, _ELECTRICITY, _PUE, _GRID, _SITE, _DEVICE"
 OPTIONS = {"host": "--host-overhead"}
 """Where an option is not called like its field."""
 
@@ -35,6 +35,12 @@ def add_rates(parser: argparse.ArgumentParser) -> None:
     """Declare the rates."""
     rates = parser.add_argument_group("rates", DESCRIPTION)
     rates.add_argument("--price", type=float, metavar="AMOUNT", help="price of a device hour")
+    rates.add_argument(
+        "--core-price",
+        type=float,
+        metavar="AMOUNT",
+        help="price of a core hour, for runs without a device",
+    )
     rates.add_argument("--currency", metavar="CODE", help="EUR or USD (default: the price's)")
     rates.add_argument("--electricity", metavar="X", help="price of a kWh, or a country such as NL")
     rates.add_argument("--pue", metavar="X", help="a ratio, or cluster, or laptop")

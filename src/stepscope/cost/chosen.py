@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from stepscope.cost.options import number
@@ -61,7 +61,7 @@ class Chosen:
     Attributes:
         device: Key of the device in the tables; ``""`` when none was stated or none fits.
         currency: What money is told in.
-        price: Of a device hour.
+        price: Of a device hour, or of a core hour where the run has no device.
         watts: Power limit of the device, or its stated mean draw (then ``watts_stated``).
         watts_stated: Whether the user stated the mean draw.
         draw: Share of the power limit that training draws.
@@ -144,6 +144,16 @@ def choose(options: CostOptions, book: RateBook, environ: Mapping[str, str]) -> 
     )
 
 
+def without_device(chosen: Chosen, options: CostOptions, book: RateBook) -> Chosen:
+    """The same for a run that has no device: cores are priced, and nothing of a device is used."""
+    price = must_find(book, "core", "hour")
+    if options.core_price is not None:
+        unit = f"{chosen.currency} per core-hour"
+        origin = options.origin("core_price")
+        price = stated("core", "hour", options.core_price, unit, origin)
+    return replace(chosen, price=price, watts=None)
+
+
 def must_find(book: RateBook, kind: str, key: str) -> RateUsed:
     """The rate of that kind and key.
 
@@ -177,8 +187,11 @@ def chosen_partition(
         if site is None:
             raise OptionError("--partition needs a --site")
         found = site.site.partition(options.partition)
-        if found is None:
-            names = ", ".join(part.name for part in site.site.partitions)
+        if found is None and site.site.core_partition(options.partition) is None:
+            names = ", ".join(
+                [part.name for part in site.site.partitions]
+                + [part.name for part in site.site.core_partitions]
+            )
             raise OptionError(
                 f"{site.site.name} has no partition {options.partition!r}; it has {names}"
             )

@@ -31,10 +31,12 @@ class RunFacts:
         source: Where this was read.
         seconds: How long the devices were allocated.
         gpus: Devices allocated; 0 for a run without any.
+        cores: Cores allocated, of all nodes; 0 where nothing says how many.
         device: What the driver calls them; ``""`` when not recorded.
         devices: Energy of all devices, in joules.
         host: Energy of the job's share of CPU and memory, in joules.
-        idle_frac: Share of the allocated time in which the devices were idle; ``None`` when not measured.
+        idle_frac: Share of the allocated time in which the devices were idle, or the cores of a run without
+            a device; ``None`` when not measured.
         idle_of: What that is a share of.
     """
 
@@ -46,6 +48,7 @@ class RunFacts:
     host: Estimate
     idle_frac: float | None
     idle_of: str = "allocated time"
+    cores: float = 0.0
 
 
 def read_facts(path: Path) -> RunFacts:
@@ -98,7 +101,13 @@ def facts_of_run(run: RunFolder, summary: WatchSummary | None, source: str) -> R
     if facts.gpus or not seen:
         return facts
     why = "no sampler could ask the devices"
-    return replace(facts, gpus=seen, devices=not_known("J", why), idle_frac=None)
+    return replace(
+        facts,
+        gpus=seen,
+        devices=not_known("J", why),
+        idle_frac=None,
+        idle_of="allocated time",
+    )
 
 
 def recorded_devices(run: RunFolder) -> int:
@@ -135,6 +144,8 @@ def facts_of(summary: WatchSummary, source: str) -> RunFacts:
     """The facts of a summary."""
     names = sorted({device.name for device in summary.devices})
     busy = [device.busy_frac for device in summary.devices if device.busy_frac is not None]
+    if not summary.devices:
+        return facts_of_cores(summary, source)
     return RunFacts(
         source=source,
         seconds=summary.wall_s,
@@ -142,7 +153,25 @@ def facts_of(summary: WatchSummary, source: str) -> RunFacts:
         device=names[0] if len(names) == 1 else "",
         devices=device_sum(summary.devices),
         host=summary.host_energy,
+        cores=sum(node.cores for node in summary.nodes),
         idle_frac=1 - sum(busy) / len(busy) if busy and len(busy) == len(summary.devices) else None,
+    )
+
+
+def facts_of_cores(summary: WatchSummary, source: str) -> RunFacts:
+    """The facts of a run without a device, whose idle time is that of its cores."""
+    held = sum(node.cores * node.wall_s for node in summary.nodes)
+    used = sum(node.cpu_s for node in summary.nodes)
+    return RunFacts(
+        source=source,
+        seconds=summary.wall_s,
+        gpus=0,
+        device="",
+        devices=device_sum(()),
+        host=summary.host_energy,
+        cores=sum(node.cores for node in summary.nodes),
+        idle_frac=max(1 - used / held, 0.0) if held > 0 else None,
+        idle_of="time of the allocated cores",
     )
 
 

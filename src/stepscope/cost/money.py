@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.cost.sites import charged_gpus
 from stepscope.cost.span import Span, known, not_known, of_estimate, of_rate
-from stepscope.units import J_PER_KWH, format_frac, format_hours
+from stepscope.units import J_PER_KWH, format_core_hours, format_frac, format_hours
 
 if TYPE_CHECKING:
     from stepscope.cost.chosen import Chosen
@@ -27,11 +27,8 @@ def in_currency(span: Span, rate: RateUsed, chosen: Chosen) -> tuple[Span, str]:
     return span.over(exchange), said
 
 
-def rent(chosen: Chosen, gpu_hours: float, gpus: int) -> Estimate:
+def rent(chosen: Chosen, gpu_hours: float) -> Estimate:
     """Device hours times their price."""
-    if gpus == 0:
-        why = "the run had no device, and only device hours are priced here"
-        return not_known(chosen.currency, why)
     if chosen.price is None:
         why = "no price of a device hour is known; use --device, --price or a file of rates"
         return not_known(chosen.currency, why)
@@ -42,8 +39,19 @@ def rent(chosen: Chosen, gpu_hours: float, gpus: int) -> Estimate:
     return known(span, chosen.currency, "modelled", how)
 
 
+def rent_of_cores(chosen: Chosen, core_hours: float) -> Estimate:
+    """Core hours times their price, for runs without a device."""
+    if not core_hours or chosen.price is None:
+        return not_known(chosen.currency, "the run had no device, and nothing says how many cores")
+    span, said = in_currency(of_rate(chosen.price).scaled(core_hours), chosen.price, chosen)
+    how = f"{format_core_hours(core_hours)} at {chosen.price.value:g} {chosen.price.unit}{said}"
+    if chosen.price.origin == "built-in":
+        how += "; ask your computing centre for its own tariff"
+    return known(span, chosen.currency, "modelled", how)
+
+
 def waste(money: Estimate, options: CostOptions, facts: RunFacts | None) -> Estimate:
-    """The part of the rent that is paid for idle devices."""
+    """The part of the rent that is paid for idle devices, or idle cores of a run without any."""
     measured = None if facts is None else facts.idle_frac
     idle = options.idle if options.idle is not None else measured
     span = of_estimate(money)
@@ -54,7 +62,8 @@ def waste(money: Estimate, options: CostOptions, facts: RunFacts | None) -> Esti
         return not_known(money.unit, why)
     word = "stated" if options.idle is not None else "measured"
     of = facts.idle_of if facts is not None and options.idle is None else "allocated time"
-    how = f"{format_frac(idle)} of the {of} the devices were idle ({word})"
+    what = "cores" if facts is not None and facts.gpus == 0 else "devices"
+    how = f"{format_frac(idle)} of the {of} the {what} were idle ({word})"
     return known(span.scaled(idle), money.unit, "modelled", how)
 
 
@@ -66,8 +75,6 @@ def site_units(chosen: Chosen, options: CostOptions, gpu_hours: float, gpus: int
     if chosen.partition is None:
         names = ", ".join(f"{part.name} ({part.device})" for part in site.partitions)
         return not_known(site.unit, f"state --partition or --device; {site.name} has {names}")
-    if gpus == 0:
-        return not_known(site.unit, "the run had no device, and only device hours are priced here")
     charged = charged_gpus(chosen.partition, gpus, options.cores, options.memory_gib)
     hours = gpu_hours * charged / gpus
     price = chosen.partition.units_per_gpu_hour
@@ -82,6 +89,23 @@ def site_units(chosen: Chosen, options: CostOptions, gpu_hours: float, gpus: int
         f"({site.source}, {site.date}){more}"
     )
     total = hours * price
+    return known(Span(total, total, total), site.unit, "modelled", how)
+
+
+def core_units(chosen: Chosen, options: CostOptions, core_hours: float) -> Estimate:
+    """What the site charges for cores, in its own units, for runs without a device."""
+    if chosen.site is None:
+        return not_known("", "no site was stated; use --site")
+    site = chosen.site.site
+    partition = site.core_partition(options.partition)
+    if partition is None or not core_hours:
+        why = f"what {site.name} charges for cores alone is not in its description"
+        return not_known(site.unit, why if core_hours else "nothing says how many cores")
+    how = (
+        f"{format_core_hours(core_hours)} at {partition.units_per_core_hour:g} {site.unit} on "
+        f"{partition.name} ({site.source}, {site.date})"
+    )
+    total = core_hours * partition.units_per_core_hour
     return known(Span(total, total, total), site.unit, "modelled", how)
 
 

@@ -20,6 +20,7 @@ from stepscope.watch.use import use_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from stepscope.schema.cost import CostReport, Estimate
     from stepscope.schema.report import Report
     from stepscope.schema.run_folder import RunFolder
     from stepscope.schema.watch_summary import WatchSummary
@@ -97,12 +98,20 @@ def run_cost(
             FindingWaste(
                 code=finding.code,
                 rank=finding.rank,
-                run=waste_of(finding, one.money, time),
-                plan=None if plan is None else waste_of(finding, plan.money, time),
+                run=waste_of(finding, paid(one, facts), time),
+                plan=None if plan is None else waste_of(finding, paid(plan, facts), time),
             )
             for finding in report.findings
         ),
     )
+
+
+def paid(one: CostReport, facts: RunFacts) -> Estimate:
+    """What is paid for devices that a finding leaves idle."""
+    if facts.gpus:
+        return one.money
+    # Loading, computing and waiting share the cores, so a part of a step is not idle cores.
+    return not_known(one.money.unit, "the run had no device that could have been idle")
 
 
 def facts_or_none(run: RunFolder, summary: WatchSummary | None) -> RunFacts | None:

@@ -30,6 +30,7 @@ class CostOptions:
         idle: Share of the allocated time in which the devices idle, 0 to 1.
         cores, memory_gib: What one run's allocation holds, for sites that charge by the largest share.
         price: Price of a device hour, in ``currency``.
+        core_price: Price of a core hour, in ``currency``, for runs without a device.
         currency: What money is told in, ``EUR`` or ``USD``.
         electricity: Price of a kWh in ``currency``, or a key of the table such as ``NL``.
         pue: Ratio, or a key of the table such as ``laptop``.
@@ -52,6 +53,7 @@ class CostOptions:
     cores: int | None = None
     memory_gib: float | None = None
     price: float | None = None
+    core_price: float | None = None
     currency: str | None = None
     electricity: str | None = None
     pue: str | None = None
@@ -69,6 +71,7 @@ class CostOptions:
 
 FROM_ENVIRONMENT = {
     "price": "STEPSCOPE_PRICE",
+    "core_price": "STEPSCOPE_CORE_PRICE",
     "currency": "STEPSCOPE_CURRENCY",
     "electricity": "STEPSCOPE_ELECTRICITY",
     "pue": "STEPSCOPE_PUE",
@@ -79,7 +82,7 @@ FROM_ENVIRONMENT = {
 }
 """Environment variables that speak where the command line is silent; ``STEPSCOPE_RATES`` names files."""
 
-NUMBERS = ("price", "host")
+NUMBERS = ("price", "core_price", "host")
 
 
 def with_environment(options: CostOptions, environ: Mapping[str, str]) -> CostOptions:

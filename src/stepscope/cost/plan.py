@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stepscope._version import __version__
-from stepscope.cost.chosen import choose
+from stepscope.cost.chosen import choose, without_device
 from stepscope.cost.energy import carbon_of, plan_energy
-from stepscope.cost.money import electricity, rent, site_units, waste
+from stepscope.cost.money import core_units, electricity, rent, rent_of_cores, site_units, waste
 from stepscope.cost.options import YEAR_HOURS, with_environment
 from stepscope.cost.published import beside
 from stepscope.cost.rates import load_book
@@ -41,10 +41,20 @@ def price_plan(
     options = with_environment(options, environ)
     if facts is not None and options.device is None and facts.device:
         options = replace(options, device=facts.device)
-    chosen = choose(options, load_book(options.rates), environ)
+    book = load_book(options.rates)
+    chosen = choose(options, book, environ)
     gpus, gpu_hours, subject = size(options, facts)
+    core_hours = 0.0
+    if facts is not None and gpus == 0:
+        chosen = without_device(chosen, options, book)
+        core_hours = facts.cores * seconds_of(options, facts) / S_PER_HOUR * options.runs
     energy = plan_energy(chosen, gpu_hours, times_of(options, facts), facts)
-    money = rent(chosen, gpu_hours, gpus)
+    if gpus:
+        money = rent(chosen, gpu_hours)
+        units = site_units(chosen, options, gpu_hours, gpus)
+    else:
+        money = rent_of_cores(chosen, core_hours)
+        units = core_units(chosen, options, core_hours)
     published: tuple[PublishedFigure, ...] = ()
     if options.flops is not None and options.flops_per_second is not None and options.runs == 1:
         published = beside(options.flops, options.flops_per_second, energy, money, chosen.pue.value)
@@ -55,14 +65,15 @@ def price_plan(
         site="" if chosen.site is None else chosen.site.site.name,
         gpu_hours=gpu_hours,
         gpu_years=gpu_hours / YEAR_HOURS,
+        core_hours=core_hours,
         waste=waste(money, options, facts),
         money=money,
-        units=site_units(chosen, options, gpu_hours, gpus),
+        units=units,
         electricity=electricity(chosen, energy),
         energy=energy,
         carbon=carbon_of(chosen, energy),
         published=published,
-        rates=chosen.used() + unit_rate(chosen),
+        rates=chosen.used() + unit_rate(chosen, options, gpus),
         notes=notes(options, chosen),
     )
 
@@ -84,8 +95,9 @@ def size(options: CostOptions, facts: RunFacts | None) -> tuple[int, float, str]
         return gpus, hours * options.runs, words
     if facts is not None:
         gpus = facts.gpus if options.gpus is None else options.gpus
-        seconds = facts.seconds if options.hours is None else options.hours * S_PER_HOUR
-        devices = f"{gpus} device(s)" if gpus else "no device"
+        seconds = seconds_of(options, facts)
+        cores = f"{facts.cores:g} core(s)" if facts.cores else "no device"
+        devices = f"{gpus} device(s)" if gpus else cores
         words = f"{facts.source}: {devices} for {seconds:,.0f} s{times}"
         return gpus, gpus * seconds / S_PER_HOUR * options.runs, words
     if options.hours is None:
@@ -95,6 +107,11 @@ def size(options: CostOptions, facts: RunFacts | None) -> tuple[int, float, str]
     gpus = options.gpus or 1
     words = f"{gpus} device(s) for {options.hours:g} h{times}"
     return gpus, gpus * options.hours * options.runs, words
+
+
+def seconds_of(options: CostOptions, facts: RunFacts) -> float:
+    """How long one run takes: as stated, else as it was seen."""
+    return facts.seconds if options.hours is None else options.hours * S_PER_HOUR
 
 
 def times_of(options: CostOptions, facts: RunFacts | None) -> float:
@@ -107,19 +124,27 @@ def times_of(options: CostOptions, facts: RunFacts | None) -> float:
     return times
 
 
-def unit_rate(chosen: Chosen) -> tuple[RateUsed, ...]:
+def unit_rate(chosen: Chosen, options: CostOptions, gpus: int) -> tuple[RateUsed, ...]:
     """The site's price in its own units, as a rate."""
-    if chosen.site is None or chosen.partition is None:
+    if chosen.site is None:
         return ()
-    site, price = chosen.site.site, chosen.partition.units_per_gpu_hour
+    site, partition, cores = chosen.site.site, chosen.partition, None
+    if gpus == 0:
+        partition, cores = None, site.core_partition(options.partition)
+    if partition is not None:
+        name, price, hour = partition.name, partition.units_per_gpu_hour, "GPU-hour"
+    elif cores is not None:
+        name, price, hour = cores.name, cores.units_per_core_hour, "core-hour"
+    else:
+        return ()
     return (
         RateUsed(
             kind="units",
-            key=chosen.partition.name,
+            key=name,
             value=price,
             low=price,
             high=price,
-            unit=f"{site.unit} per GPU-hour",
+            unit=f"{site.unit} per {hour}",
             date=site.date,
             source=site.source,
             checked=True,

@@ -14,7 +14,18 @@ from stepscope.errors import InputError
 from stepscope.schema.cost import RateUsed
 
 TABLES = ("prices.toml", "power.toml", "grid.toml")
-KINDS = ("price", "electricity", "exchange", "person", "power", "draw", "host", "pue", "grid")
+KINDS = (
+    "price",
+    "electricity",
+    "exchange",
+    "core",
+    "person",
+    "power",
+    "draw",
+    "host",
+    "pue",
+    "grid",
+)
 
 
 class RateEntry(msgspec.Struct, forbid_unknown_fields=True):

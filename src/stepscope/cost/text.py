@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stepscope.units import format_energy, format_hours, format_mass, format_money
+from stepscope.units import (
+    format_core_hours,
+    format_energy,
+    format_hours,
+    format_mass,
+    format_money,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +22,10 @@ WIDTH = 13
 
 def render(report: CostReport) -> str:
     """The whole report, one figure a line with its range, its basis and its arithmetic below."""
-    head = f"{report.subject} = {format_hours(report.gpu_hours)}"
+    hours = format_hours(report.gpu_hours)
+    if report.core_hours:
+        hours = format_core_hours(report.core_hours)
+    head = f"{report.subject} = {hours}"
     if report.gpu_years >= 1:
         head += f" ({report.gpu_years:,.1f} GPU-years of 8,760 h)"
     what = " · ".join(word for word in (report.device, report.site) if word)

@@ -115,9 +115,10 @@ class CostReport:
         device: Name of the device as the rates spell it; ``""`` when none was stated.
         site: Name of the site; ``""`` when none.
         gpu_hours: Device hours in all.
+        core_hours: Core hours in all of runs without a device, which are priced by them; 0 with a device.
         gpu_years: The same in years of 8,760 hours.
-        waste: Money for time in which the devices were allocated and idle.
-        money: Money for renting the devices.
+        waste: Money for time in which the devices were allocated and idle, or the cores of a run without one.
+        money: Money for renting the devices, or the cores.
         units: The same in the site's own units; not known without a site.
         electricity: Money for the energy; a part of what a rent pays for, never added to it.
         energy: Energy, part by part.
@@ -134,6 +135,7 @@ class CostReport:
     site: str
     gpu_hours: float
     gpu_years: float
+    core_hours: float = 0.0
     waste: Estimate
     money: Estimate
     units: Estimate

@@ -27,6 +27,19 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CorePartition:
+    """A partition without GPUs.
+
+    Attributes:
+        name: As Slurm spells it.
+        units_per_core_hour: What an hour of one core is charged.
+    """
+
+    name: str
+    units_per_core_hour: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scratch:
     """A folder for data that a job reads again and again.
 
@@ -55,6 +68,7 @@ class Site:
         date: When this was read, ISO 8601.
         source: Where.
         partitions: Partitions with GPUs.
+        core_partitions: Partitions without, the usual one first.
         scratch: Folders for data, best first.
         origin: Where this description comes from: ``built-in`` or a path.
     """
@@ -68,9 +82,15 @@ class Site:
     date: str
     source: str
     partitions: tuple[Partition, ...]
+    core_partitions: tuple[CorePartition, ...] = ()
     scratch: tuple[Scratch, ...] = ()
     origin: str = "built-in"
 
     def partition(self, name: str) -> Partition | None:
         """The partition of that name, ``None`` when the site has none."""
         return next((part for part in self.partitions if part.name == name), None)
+
+    def core_partition(self, name: str | None) -> CorePartition | None:
+        """The partition without GPUs of that name, the usual one for ``None``; ``None`` when there is none."""
+        fitting = (part for part in self.core_partitions if name in {None, part.name})
+        return next(fitting, None)
