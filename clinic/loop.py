@@ -25,7 +25,7 @@ class Loop:
         workers: Whether the loader has worker processes.
         copy, copy_bytes, pinned, copy_stream: The batch's way to the device.
         kernel, name: Length and name of the forward kernel of each layer; backward has two of them.
-        casts: Small kernels that go with each layer.
+        casts, cast: Small kernels that go with each layer, and the length of each; 0 for a fiftieth of its kernel.
         operator, python: Host time of each operator, and of the Python between two of them.
         graph: Whether forward and backward are one captured graph.
         masks: Layers that need a size which only the device knows.
@@ -53,6 +53,7 @@ class Loop:
     kernel: int = 900 * US
     name: str = MATMUL
     casts: int = 0
+    cast: int = 0
     operator: int = 40 * US
     python: int = 15 * US
     graph: bool = False
@@ -159,7 +160,7 @@ class Running:
         loop = self.loop
         for layer in range(loop.layers):
             for _ in range(loop.casts):
-                self._operator("aten::_to_copy", ADD, 0.02 * loop.kernel)
+                self._operator("aten::_to_copy", ADD, loop.cast or 0.02 * loop.kernel)
             self._operator("aten::linear", loop.name, loop.kernel)
             if layer < loop.masks:
                 with self.trace.op("aten::nonzero"):

@@ -204,6 +204,13 @@ CASES = (
         replace(WELL, name=PLAIN, kernel=400 * US, optimizer=(4, 3 * MS)),
         replace(WELL, kernel=130 * US, casts=1, optimizer=(4, 3 * MS)),
     ),
+    _case(
+        "casts-do-not-pay",
+        "mixed precision around small products among large activations",
+        "AM001",
+        replace(WELL, kernel=60 * US, casts=3, cast=100 * US),
+        replace(WELL, kernel=100 * US),
+    ),
 )
 
 HEALTHY = (

@@ -281,6 +281,11 @@ CASES = {
         work_of("narrow", 12, work=0.0999),
         work_of("softmax", 12, work=0.9),
     ),
+    "AM001": Case(
+        work_of("casts", 4, work=0.02, host=0.1),
+        work_of("casts", 3, work=0.02, host=0.5),
+        work_of("layout", 12, work=0.9),
+    ),
     "MG001": Case(
         context(memory=grows(2_000_000.0)),
         context(memory=grows(1_999_999.0)),

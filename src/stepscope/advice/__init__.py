@@ -8,6 +8,7 @@ test holds the list against the folder. Codes are never reused.
 from stepscope.advice import (
     allocator_calls,
     attention_unfused,
+    casts_do_not_pay,
     communication_exposed,
     copy_exposed,
     copy_pageable,
@@ -64,6 +65,7 @@ RULES = (
     allocator_calls.RULE,
     memory_growth.RULE,
     no_tensor_cores.RULE,
+    casts_do_not_pay.RULE,
     attention_unfused.RULE,
     layout_changes.RULE,
     shapes_unaligned.RULE,

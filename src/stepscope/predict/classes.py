@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from stepscope.predict import change
+from stepscope.predict.casts import casts_of
 from stepscope.predict.graph import COMPUTE, OPERATOR, REST, TO_DEVICE
 from stepscope.predict.whatif import gain, outcome
 from stepscope.trace import call_names
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from stepscope.trace.intervals import Bools
     from stepscope.trace.model import Trace
 
-Kind = Literal["layout", "softmax", "narrow", "optimizer", "zero_grad"]
+Kind = Literal["layout", "softmax", "narrow", "optimizer", "zero_grad", "casts"]
 
 GONE = 1e9
 """A factor that leaves nothing."""
@@ -62,7 +63,7 @@ class ClassGain:
         kind: Which.
         kernels: Pieces of device work in the mean steady step.
         work_ns: Their summed duration there.
-        host_ns: Time of the host in the range there; 0 for kernels known by name.
+        host_ns: Time of the host in the range or the operators there; 0 for kernels known by name.
         name: The longest kernel in total; foreign text.
         gain: Without it, or with less of it.
     """
@@ -96,6 +97,10 @@ def class_gains(trace: Trace, base: Replay) -> tuple[ClassGain, ...]:
         quick = replace(_host_free(graph, inside), space=near)
         ways = [change.faster(quick, work, factor) for factor in (low, high)]
         found.append(_class(base, names, (kind, work, host_ns), ways))
+    casts = casts_of(trace, graph)
+    if casts is not None:
+        what: tuple[Kind, Bools, float] = ("casts", casts.work, casts.host_ns)
+        found.append(_class(base, names, what, [casts.without, casts.cheap]))
     return tuple(one for one in found if one is not None)
 
 
