@@ -16,14 +16,14 @@ from stepscope._version import __version__
 
 if TYPE_CHECKING:
     from stepscope.api import analyze, load_report
-    from stepscope.record.session import profile
+    from stepscope.by_hand import profile
 
 __all__ = ["__version__", "analyze", "load_report", "profile"]
 
 _HOMES = {
     "analyze": "stepscope.api",
     "load_report": "stepscope.api",
-    "profile": "stepscope.record.session",
+    "profile": "stepscope.by_hand",
 }
 
 

@@ -84,6 +84,33 @@ def test_below_a_launcher_the_launcher_and_all_below_it_are_watched(tmp_path):
     assert watched.start.pid != ended.run.manifest.pid
 
 
+BY_HAND = """
+import sys
+import torch
+import stepscope
+
+weight = torch.randn(8, 8)
+with stepscope.profile(out=sys.argv[1], warmup=3, clean=10, active=5, watch=sys.argv[2] == "watched") as run:
+    for _ in range(40):
+        weight = torch.tanh(weight @ weight)
+        run.step()
+"""
+
+
+@needs_linux
+@pytest.mark.slow
+def test_what_is_recorded_by_hand_is_watched_unless_that_is_not_wanted(tmp_path):
+    (tmp_path / "by_hand.py").write_text(BY_HAND)
+    for word in ("watched", "alone"):
+        ended = finish(start(["by_hand.py", tmp_path / word, word], cwd=tmp_path), tmp_path / word)
+        assert ended.status == 0, ended.stderr
+        report = msgspec.json.decode((tmp_path / word / "report.json").read_bytes(), type=Report)
+        assert (report.use is not None) == (word == "watched")
+    (watched,) = read_watched(tmp_path / "watched")
+    assert watched.end is not None
+    assert "by_hand.py" in watched.start.command[0]
+
+
 @pytest.mark.slow
 def test_nobody_watches_where_that_is_not_wanted(tmp_path):
     ended = profiled(tmp_path / "run", "accumulate.py")

@@ -42,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from stepscope.record.launch import launch
     from stepscope.record.plan import Plan
     from stepscope.record.script import Script
+    from stepscope.watch.beside import INTERVAL_S, Beside
 
     if importlib.util.find_spec("PIL") is None:
         raise MissingExtraError(
@@ -53,7 +54,13 @@ def run(args: argparse.Namespace) -> int:
         is_module=False,
         arguments=("--workers", str(args.workers), "--steps", str(args.steps)),
     )
-    job = Job(
-        JobOptions(name="demo", command=script.command, plan=Plan(), out=args.out, report_fd=1)
+    options = JobOptions(
+        name="demo",
+        command=script.command,
+        plan=Plan(),
+        out=args.out,
+        companion=Beside(script.command, INTERVAL_S),
+        report_fd=1,
     )
+    job = Job(options)
     return launch(script, job) or job.analysis_status or 0

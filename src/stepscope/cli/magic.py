@@ -41,7 +41,7 @@ def magic_of(shell: Any) -> Callable[[str, str], None]:  # noqa: ANN401  (likewi
 
     def stepscope(line: str, cell: str) -> None:
         """Run the cell, record its steps, and show what limits them."""
-        from stepscope.record.session import profile
+        from stepscope.by_hand import profile
 
         try:
             options = _parser().parse_args(shlex.split(line))

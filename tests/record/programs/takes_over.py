@@ -19,6 +19,6 @@ def train(steps):
 
 
 train(10)
-with stepscope.profile(out=sys.argv[1], warmup=2, clean=3, active=2, analyze=False):
+with stepscope.profile(out=sys.argv[1], warmup=2, clean=3, active=2, analyze=False, watch=False):
     train(20)
 train(10)

@@ -11,6 +11,7 @@ from stepscope.errors import StepscopeError
 from stepscope.record.job import Job, JobOptions
 from stepscope.record.plan import Plan
 from stepscope.record.voice import Voice
+from stepscope.watch.beside import INTERVAL_S, Beside
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -47,6 +48,7 @@ class profile:  # noqa: N801  a context manager that reads like a function, as c
         clean: Steps to time without the profiler; up to 10 by default.
         active: Steps to record; 2 to 20 by default, by their length.
         analyze: Whether to analyse on leaving; prints on stderr and writes ``report.html``.
+        watch: Whether a process beside this one samples utilisation and energy meanwhile.
 
     Example:
         >>> with stepscope.profile(out="runs/a") as run:  # doctest: +SKIP
@@ -62,14 +64,17 @@ class profile:  # noqa: N801  a context manager that reads like a function, as c
         clean: int | None = None,
         active: int | None = None,
         analyze: bool = True,
+        watch: bool = True,
     ) -> None:
         script = sys.argv[0] if sys.argv and sys.argv[0] not in ("", "-c", "-m") else "python"
+        command = tuple(sys.argv) or (script,)
         self._options = JobOptions(
             name=Path(script).stem,
-            command=tuple(sys.argv) or (script,),
+            command=command,
             plan=Plan(warmup=warmup, clean=clean, active=active),
             out=None if out is None else os.fspath(out),
             analyze=analyze,
+            companion=Beside(command, INTERVAL_S) if watch else None,
         )
         self._job: Job | None = None
 
