@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stepscope.predict.graph import LAUNCH, NONE, WAIT, WAIT_ALL
+from stepscope.predict.stretches import Stretches
 
 if TYPE_CHECKING:
     from stepscope.predict.graph import Graph
@@ -37,6 +38,12 @@ def simulate(graph: Graph) -> Times:
     while the driver's queue is full, a blocking call until its work is done. Everything that an anchor
     waits for comes before it, so that one pass is enough: O(anchors + work).
     """
+    stretches = Stretches(graph)
+    return Times(*stretches.run()) if stretches.are_long else one_by_one(graph)
+
+
+def one_by_one(graph: Graph) -> Times:
+    """Replays a graph one anchor and one piece of work after the other, whatever its form."""
     start: list[int] = []
     end: list[int] = []
     device = _Device(graph)
