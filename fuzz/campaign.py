@@ -66,7 +66,13 @@ def make(number: int, seed: int, originals: list[bytes]) -> bytes:
     return mutated(chance.choice(originals), chance)
 
 
-def run(numbers: Iterable[int], seed: int, folder: Path, seconds: float = 0) -> Outcome:
+def run(
+    numbers: Iterable[int],
+    seed: int,
+    folder: Path,
+    seconds: float = 0,
+    whole_every: int = WHOLE_EVERY,
+) -> Outcome:
     """Makes and checks inputs.
 
     Args:
@@ -74,6 +80,7 @@ def run(numbers: Iterable[int], seed: int, folder: Path, seconds: float = 0) -> 
         seed: Makes other inputs for the same numbers.
         folder: For the files.
         seconds: Stop after so long; 0 for never.
+        whole_every: Of so many inputs one goes all the way to the report, which takes most of the time.
     """
     originals = seeds()
     outcome, began = Outcome(), time.monotonic()
@@ -86,7 +93,7 @@ def run(numbers: Iterable[int], seed: int, folder: Path, seconds: float = 0) -> 
         try:
             with _time_limit():
                 result = check_file(str(path), with_python=number % 3 == 0)
-                if result == "read" and number % WHOLE_EVERY == 0:
+                if result == "read" and number % whole_every == 0:
                     check_report(str(path), html=number % HTML_EVERY == 0)
         except Exception:  # noqa: BLE001  (whatever it is, it is what the fuzzer looks for)
             outcome.failures.append(Failure(number, traceback.format_exc(limit=-3), data))
