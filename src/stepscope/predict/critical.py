@@ -31,6 +31,10 @@ other Python and launching calls of the host while the device had nothing to do 
 the latency of launches, of the space between kernels and of the return from blocking calls."""
 
 
+NAMES = {COMPUTE: "compute", COMMUNICATION: "communication"}
+"""Parts by sort of device work; all other sorts are copies."""
+
+
 @dataclass(frozen=True, slots=True)
 class CriticalPath:
     """The chain of things that each waited for the one before, through all steady steps.
@@ -70,19 +74,25 @@ class _Walk:
             # The bounds of a window are the profiler's: the program runs from its first call to its last.
             self._first, self._last = int(calls[0]), int(calls[times.end[calls].argmax()])
         self._from = int(times.start[self._first])
-        self._parts = [0] * len(PARTS)
-        self._before = before_on_stream(graph.stream)
+        self._parts = dict.fromkeys(PARTS, 0)
         self._by_end = np.argsort(times.work_end, kind="stable")
         self._queued = np.concatenate(([0], graph.upto[:-1]))
+        # A walk takes single values, which a list gives many times faster than an array.
+        self._start, self._end = times.start.tolist(), times.end.tolist()
+        self._work_start, self._work_end = times.work_start.tolist(), times.work_end.tolist()
+        self._before = before_on_stream(graph.stream).tolist()
+        self._launch, self._lag = graph.launch.tolist(), graph.lag.tolist()
+        self._needs = graph.needs.tolist()
+        self._names = [NAMES.get(sort, "copies") for sort in graph.sort.tolist()]
 
     def run(self) -> CriticalPath:
         """Walks, and sums up what was passed."""
         upto = int(self._graph.upto[self._last])
         anchor, work = self._last, NONE
-        at = int(self._times.end[self._last])
+        at = self._end[self._last]
         if upto and self._times.work_end[:upto].max() > at:
             work = int(self._times.work_end[:upto].argmax())
-            at = int(self._times.work_end[work])
+            at = self._work_end[work]
         length, now, at_start = at - self._from, at, False
         passed: set[tuple[int, int, bool]] = set()
         # In broken traces work without a launch may overlap, or take no time, so that it follows itself.
@@ -97,32 +107,31 @@ class _Walk:
             if anchor == NONE and work == NONE:
                 break
         self._pass("python", now, self._from)
-        return CriticalPath(length, tuple(self._parts))
+        return CriticalPath(length, tuple(self._parts.values()))
 
     def _pass(self, part: str, since: int, until: int) -> None:
         """Counts the time from ``until`` to ``since``, as far as it lies after the first step's start."""
         spent = max(since, self._from) - max(until, self._from)
-        self._parts[PARTS.index(part)] += max(spent, 0)
+        if spent > 0:
+            self._parts[part] += spent
 
     def _through_work(self, work: int, now: int) -> tuple[int, int, int]:
-        graph, times = self._graph, self._times
-        begin = min(int(times.work_start[work]), now)
-        sort = int(graph.sort[work])
-        name = {COMPUTE: "compute", COMMUNICATION: "communication"}.get(sort, "copies")
-        self._pass(name, now, begin)
-        launch = int(graph.launch[work])
-        others = [int(self._before[work]), int(graph.needs[work])]
-        others += [self._ended_before(begin)] if launch == NONE else []
-        candidates = [(int(times.work_end[one]), NONE, one) for one in others if one != NONE]
+        begin = min(self._work_start[work], now)
+        self._pass(self._names[work], now, begin)
+        launch = self._launch[work]
+        others = [self._before[work], self._needs[work]]
+        if launch == NONE:
+            others.append(self._ended_before(begin))
+        candidates = [(self._work_end[one], one) for one in others if one != NONE]
         if launch != NONE:
-            called = min(int(times.start[launch]), begin)
-            ready = (called + int(graph.lag[work]), launch, NONE)
-            if not candidates or ready[0] >= max(candidates)[0]:
+            called = min(self._start[launch], begin)
+            # At the same time, the launch is what was waited for.
+            if not candidates or called + self._lag[work] >= max(candidates)[0]:
                 self._pass("latency", begin, called)
                 return launch, NONE, called
         if not candidates:
             return NONE, NONE, begin
-        end, _, other = max(candidates)
+        end, other = max(candidates)
         self._pass("latency", begin, end)
         return NONE, other, min(end, begin)
 
@@ -132,14 +141,14 @@ class _Walk:
         return int(self._by_end[at]) if at >= 0 else NONE
 
     def _through_call(self, anchor: int, now: int, *, at_start: bool) -> tuple[int, int, int]:
-        graph, times = self._graph, self._times
+        graph = self._graph
         if not at_start:
             blocker = self._blocker(anchor)
             if blocker != NONE:
-                end = int(times.work_end[blocker])
+                end = self._work_end[blocker]
                 self._pass("latency", now, end)
                 return NONE, blocker, min(end, now)
-            begin = min(int(times.start[anchor]), now)
+            begin = min(self._start[anchor], now)
             self._pass("launches", now, begin)
             now = begin
         before = int(graph.after[anchor])
@@ -148,7 +157,7 @@ class _Walk:
         for part, gap in zip(PARTS[:5], graph.gaps[anchor].tolist(), strict=True):
             self._pass(part, now, now - gap)
             now -= gap
-        return before, NONE, min(int(times.end[before]), now)
+        return before, NONE, min(self._end[before], now)
 
     def _blocker(self, anchor: int) -> int:
         """The work that a call waited for, ``NONE`` when it took no longer than by itself."""

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from stepscope.trace.loader_names import LOADER_WAIT
-from stepscope.trace.matching import matches
+from stepscope.trace.matching import distinct
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,13 +84,13 @@ PROFILER_STEP = r"^ProfilerStep\s*#\s*(\d{1,18})\b"
 
 def matching(frame: pl.DataFrame, pattern: str, kinds: tuple[str, ...]) -> Bools:
     """For each row of ``host``, whether its kind is one of ``kinds`` and its name matches."""
-    found = matches(frame.get_column("name"), pattern)
+    found = distinct(frame, "name").matches(pattern)
     return found & of_kind(frame, *kinds) if found.any() else found
 
 
 def of_kind(frame: pl.DataFrame, *kinds: str) -> Bools:
     """For each row, whether its kind is one of those given."""
-    return np.asarray(frame.get_column("kind").is_in(kinds).to_numpy(), dtype=np.bool_)
+    return distinct(frame, "kind").is_in(kinds)
 
 
 def operators(frame: pl.DataFrame) -> Bools:

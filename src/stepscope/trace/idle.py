@@ -10,6 +10,7 @@ import polars as pl
 
 from stepscope.trace import ancestry, call_names
 from stepscope.trace import intervals as iv
+from stepscope.trace.remembered import remembered_of
 from stepscope.trace.scope import windows_of
 from stepscope.trace.training_thread import Thread, training_thread
 
@@ -55,6 +56,10 @@ class Idle:
 
 def idle_of(trace: Trace) -> Idle:
     """The gaps between device work, over all devices of the rank, and the refills among them."""
+    return remembered_of(trace, "idle", lambda: _idle_of(trace))
+
+
+def _idle_of(trace: Trace) -> Idle:
     windows = windows_of(trace)
     busy = iv.of(trace.device)
     low, high = int(windows[:, 0].min()), int(windows[:, 1].max())
@@ -76,6 +81,10 @@ def blocking_calls(trace: Trace) -> Bools:
     returns no earlier than its own device work ends, which is what pageable memory does. The
     synchronisation with which the profiler opens or closes a window is none of the program's.
     """
+    return remembered_of(trace, "blocking calls", lambda: _blocking_calls(trace)).copy()
+
+
+def _blocking_calls(trace: Trace) -> Bools:
     host = trace.host
     blocks = call_names.matching(host, call_names.BLOCKING, call_names.CALLS)
     blocks |= _outlasting_copies(trace)

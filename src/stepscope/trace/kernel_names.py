@@ -7,6 +7,10 @@ Tensile, Composable Kernel, MIOpen and AITER on AMD, as they occur in public tra
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+REMEMBERED = 1024
+"""Names whose answer is kept: several analyses ask about the same ones."""
 
 _NOT_MATRIX = re.compile(
     r"gemv|splitk_?reduce|depthwise|nchwtonhwc|nhwctonchw|transpose", re.IGNORECASE
@@ -35,11 +39,13 @@ _ON_PLAIN_CORES = re.compile(
 )
 
 
+@lru_cache(REMEMBERED)
 def is_matrix(name: str) -> bool:
     """Whether the kernel multiplies matrices or convolves, so that Tensor Cores could do it."""
     return bool(_MATRIX.search(name)) and not _NOT_MATRIX.search(name)
 
 
+@lru_cache(REMEMBERED)
 def uses_tensor_cores(name: str) -> bool | None:
     """Whether the kernel computes on Tensor Cores (matrix cores); ``None`` where the name does not tell."""
     if not is_matrix(name):

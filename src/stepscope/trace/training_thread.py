@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from stepscope.trace import call_names
+from stepscope.trace.remembered import remembered
 
 if TYPE_CHECKING:
     from stepscope.trace.intervals import Bools
@@ -38,6 +39,10 @@ def training_thread(host: pl.DataFrame) -> Thread | None:
     Operators of the backward pass do not count: with a device they fill a thread of their own.
     ``None`` when nothing but Python frames or nothing at all was recorded on the host.
     """
+    return remembered(host, "training thread", lambda: _training_thread(host))
+
+
+def _training_thread(host: pl.DataFrame) -> Thread | None:
     if host.is_empty():
         return None
     ranges = call_names.RANGES
