@@ -22,6 +22,7 @@ from stepscope.job.loaders import loader_reports, setting_of
 from stepscope.job.lost import lost_ranks
 from stepscope.job.notices import merged
 from stepscope.job.report import job_report
+from stepscope.job.run_facts import run_facts, run_parts
 from stepscope.job.staging import measured_staging, staging_sentence
 from stepscope.job.waiting import waiting_of
 from stepscope.job.workload import comparison_of
@@ -35,7 +36,6 @@ from stepscope.schema.run_folder import (
     is_run_folder,
     load_run,
 )
-from stepscope.schema.run_time import RUN_PARTS, RunParts
 from stepscope.units import ns_to_ms
 from stepscope.watch.filesystem import file_system
 
@@ -209,7 +209,9 @@ def _report_of(
     comparison = comparison_of(digests, job)
     waiting = waiting_of(job, comparison)
     lines = [digest.report.lines for digest in digests]
-    advice = advise(results, [digest.gains for digest in digests], loaders, waiting, lines)
+    facts = run_facts(run) if run else ()
+    gains = [digest.gains for digest in digests]
+    advice = advise(results, gains, loaders, waiting, lines, facts)
     shown = frozenset({digests[0].rank, *(one.rank for one in advice.findings)})
     withheld = [_withheld(digests[place]) for place in advice.withheld]
     notices = _notices(digests, [*gathered.notices], withheld, run)
@@ -331,24 +333,7 @@ def _recording(run: RunFolder) -> Recording:
         own_cost_ms=_ms(first.own_cost_ns) if first else None,
         stop_ms=_ms(window.stop_ns) if window else None,
         clean_durations_ms=tuple(ns_to_ms(ns) for ns in first.clean_steps_ns) if first else (),
-        run=_run_parts(first) if first else None,
-    )
-
-
-def _run_parts(recording: RankRecording) -> RunParts | None:
-    time = recording.run_time
-    if time is None:
-        return None
-    return RunParts(
-        rank=recording.rank,
-        wall_ms=ns_to_ms(time.wall_ns),
-        parts_ms={part: ns_to_ms(getattr(time, f"{part}_ns")) for part in RUN_PARTS},
-        import_ms=_ms(time.import_ns),
-        first_step_ms=_ms(time.first_step_ns),
-        compile_ms=_ms(time.compile_ns),
-        evaluations=time.evaluations,
-        checkpoints=time.checkpoints,
-        epochs=time.epochs,
+        run=run_parts(first) if first else None,
     )
 
 

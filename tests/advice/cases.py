@@ -11,10 +11,12 @@ from stepscope.analysis.copies import Copies
 from stepscope.analysis.memory import Memory
 from stepscope.analysis.operators import Operator
 from stepscope.analysis.sync import Culprit
+from stepscope.job.run_facts import RunFacts
 from stepscope.job.waiting import Waiting
 from stepscope.predict import ClassGain, Gains, Recompiled, Staging
 from stepscope.schema.loader import BatchTimes, LoaderReport, PlaceRow
 from stepscope.schema.report import Gain
+from stepscope.schema.run_time import RunParts
 from tests.advice.made import COUNT, STEP_NS, context
 
 if TYPE_CHECKING:
@@ -154,6 +156,27 @@ def work_of(kind, kernels, work=0.0, host=0.0):
     return gains(context(), classes=(one,))
 
 
+def of_run(*, steps=100, checkpoints=2, evaluations=2, epochs=2, **parts):
+    """A run whose recurring parts take so long, in per cent; the rest of them are steps."""
+    time = RunParts(
+        rank=0,
+        wall_ms=150.0,
+        parts_ms={"startup": 40.0, "exit": 10.0, "steps": 100.0 - sum(parts.values()), **parts},
+        import_ms=None,
+        first_step_ms=None,
+        compile_ms=None,
+        evaluations=evaluations,
+        checkpoints=checkpoints,
+        epochs=epochs,
+    )
+    return replace(context(), run=RunFacts(rank=0, steps=steps, time=time))
+
+
+def on_cores(**known):
+    """A run on the CPU that computes all the time."""
+    return replace(context(on_host=True, facts=CPU_ONLY), run=RunFacts(rank=0, steps=100, **known))
+
+
 def searches(share):
     """A search for unused parameters in each step."""
     name = "torch.distributed.ddp.reducer::search_unused_parameters"
@@ -285,6 +308,31 @@ CASES = {
         work_of("casts", 4, work=0.02, host=0.1),
         work_of("casts", 3, work=0.02, host=0.5),
         work_of("layout", 12, work=0.9),
+    ),
+    "RU001": Case(
+        of_run(checkpoint=5.0),
+        of_run(checkpoint=4.99),
+        of_run(checkpoint=50.0, checkpoints=1),
+    ),
+    "RU002": Case(
+        of_run(evaluation=20.0),
+        of_run(evaluation=19.99),
+        of_run(evaluation=50.0, evaluations=1),
+    ),
+    "RU003": Case(
+        of_run(between=10.0),
+        of_run(between=9.99),
+        of_run(between=50.0, epochs=1),
+    ),
+    "TH001": Case(
+        on_cores(cores=8, threads=6, processes=2),
+        on_cores(cores=8, threads=11),
+        on_cores(cores=None, threads=64),
+    ),
+    "TH002": Case(
+        on_cores(cores=16, threads=1, workers=3),
+        on_cores(cores=16, threads=1, workers=4),
+        on_cores(cores=16, threads=None),
     ),
     "MG001": Case(
         context(memory=grows(2_000_000.0)),

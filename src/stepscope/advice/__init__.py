@@ -1,6 +1,6 @@
 """One rule a file: results in, one finding or none out; and the verdict over them.
 
-Every module here but those that rules share (``base``, ``kind_of_work``, ``input_cause``, ``input_plan``) and
+Every module here but those that rules share (``base``, ``kind_of_work``, ``part_of_run``, ``input_cause``, ``input_plan``) and
 those over them (``findings``, ``verdict``) ends in ``RULE`` and is listed below; a
 test holds the list against the folder. Codes are never reused.
 """
@@ -8,11 +8,14 @@ test holds the list against the folder. Codes are never reused.
 from stepscope.advice import (
     allocator_calls,
     attention_unfused,
+    between_epochs,
     casts_do_not_pay,
+    checkpoint_time,
     communication_exposed,
     copy_exposed,
     copy_pageable,
     device_unused,
+    evaluation_time,
     gpu_not_filled,
     gpu_not_recorded,
     hidden_sync,
@@ -35,6 +38,8 @@ from stepscope.advice import (
     shapes_unaligned,
     startup_in_window,
     straggler,
+    threads_oversubscribed,
+    threads_too_few,
     unused_parameters,
     zero_grad_sets,
 )
@@ -58,6 +63,11 @@ RULES = (
     unused_parameters.RULE,
     recompilation.RULE,
     host_between.RULE,
+    checkpoint_time.RULE,
+    evaluation_time.RULE,
+    between_epochs.RULE,
+    threads_oversubscribed.RULE,
+    threads_too_few.RULE,
     copy_pageable.RULE,
     copy_exposed.RULE,
     straggler.RULE,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stepscope.analysis.results import Results
+    from stepscope.job.run_facts import RunFacts
     from stepscope.job.waiting import Waiting
     from stepscope.schema.loader import LoaderReport
     from stepscope.schema.report import Finding, Gain, LineRow, Regime, Severity, SourceLines
@@ -40,6 +41,7 @@ class Context:
         gains: What changes would gain on the rank.
         loader: The loader that feeds training, seen from inside; ``None`` where no recorder saw it.
         lines: Lines of code that hold the rank's time; ``None`` where nobody sampled them.
+        run: What the recorder knows of the rank's run; ``None`` for a trace of somebody else.
     """
 
     results: Results
@@ -48,6 +50,7 @@ class Context:
     gains: Gains = NOT_PREDICTED
     loader: LoaderReport | None = None
     lines: SourceLines | None = None
+    run: RunFacts | None = None
 
     @property
     def has_steps(self) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from stepscope.advice.base import Rule
     from stepscope.analysis.results import Results
+    from stepscope.job.run_facts import RunFacts
     from stepscope.job.waiting import Waiting
     from stepscope.predict import Gains
     from stepscope.schema.loader import LoaderReport
@@ -64,6 +65,7 @@ def advise(
     loaders: Sequence[LoaderReport] = (),
     waiting: Waiting | None = None,
     lines: Sequence[SourceLines | None] = (),
+    runs: Sequence[RunFacts] = (),
 ) -> Advice:
     """The verdict over all ranks, and the findings, those of the verdict's regime first.
 
@@ -73,10 +75,11 @@ def advise(
         loaders: The loaders of all ranks, seen from inside; empty where no recorder saw them.
         waiting: Waiting of ranks for each other; ``None`` where it cannot be known.
         lines: Lines of code that hold each rank's time, in the same order; empty where nobody sampled them.
+        runs: What a recorder knows of the ranks' runs; empty where none was there.
     """
     predicted = job_gains(gains) if gains else [NOT_PREDICTED] * len(ranks)
     contexts = [
-        Context(one, len(ranks), waiting, gain, _feeding(one, loaders), seen)
+        Context(one, len(ranks), waiting, gain, _feeding(one, loaders), seen, _run_of(one, runs))
         for one, gain, seen in zip(ranks, predicted, lines or [None] * len(ranks), strict=True)
     ]
     findings = findings_of(contexts)
@@ -93,6 +96,10 @@ def _feeding(one: Results, loaders: Sequence[LoaderReport]) -> LoaderReport | No
     own = [loader for loader in loaders if loader.rank == (one.facts.rank or 0)]
     fed = [loader for loader in own if loader.role != "evaluation"]
     return max(fed, key=lambda loader: loader.wait_ms, default=None)
+
+
+def _run_of(one: Results, runs: Sequence[RunFacts]) -> RunFacts | None:
+    return next((run for run in runs if run.rank == (one.facts.rank or 0)), None)
 
 
 def is_contradicted(finding: Finding) -> bool:

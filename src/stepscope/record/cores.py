@@ -23,6 +23,19 @@ def usable_cores(own: Path = Path("/proc/self/cgroup"), root: Path = CGROUPS) ->
     return min((count for count in known if count > 0), default=None)
 
 
+def affinity() -> str:
+    """The cores that the process may run on, as Linux lists them; ``""`` where the system does not tell."""
+    if not hasattr(os, "sched_getaffinity"):
+        return ""
+    cores = os.sched_getaffinity(0)
+    starts = sorted(core for core in cores if core - 1 not in cores)
+    ends = sorted(core for core in cores if core + 1 not in cores)
+    return ",".join(
+        f"{first}-{last}" if last > first else str(first)
+        for first, last in zip(starts, ends, strict=True)
+    )
+
+
 def operator_threads() -> int | None:
     """Threads that PyTorch gives an operator on the CPU; ``None`` before it is imported."""
     ask = getattr(sys.modules.get("torch"), "get_num_threads", None)

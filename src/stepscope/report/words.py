@@ -119,6 +119,7 @@ BASES: Final[Mapping[str, str]] = {
     "replay": "replay of the recorded step",
     "pipeline-model": "model of the input pipeline",
     "roofline": "roofline of the device",
+    "run-account": "account of the whole run",
     "bound": "upper bound from the measured share",
     "experiment": "measured by experiment",
 }

@@ -193,7 +193,7 @@ class Gain:
         low, high: Speed-up ratios, at least 1.
         unit: Always ``ratio``.
         step_ms_low, step_ms_high: The step time that it means.
-        basis: ``replay``, ``pipeline-model``, ``roofline``, ``bound`` or ``experiment``.
+        basis: ``replay``, ``pipeline-model``, ``roofline``, ``run-account``, ``bound`` or ``experiment``.
     """
 
     low: float

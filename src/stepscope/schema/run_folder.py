@@ -140,6 +140,7 @@ class RankRecording:
         notices: What a reader must know.
         cores: Cores that the process may use at a time; ``None`` when not known.
         threads: Threads of an operator on the CPU (``torch.get_num_threads()``); ``None`` when not known.
+        affinity: The cores that the process may run on, as Linux lists them (``0-7,16``); ``""`` when not known.
         loaders: The DataLoaders that were read, in order of first use.
         run_time: Where the wall time of the whole run goes; until now, while it runs.
     """
@@ -162,6 +163,7 @@ class RankRecording:
     notices: tuple[Notice, ...] = ()
     cores: int | None = None
     threads: int | None = None
+    affinity: str = ""
     loaders: tuple[LoaderUse, ...] = ()
     run_time: RunTime | None = None
 
