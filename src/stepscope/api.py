@@ -13,17 +13,12 @@ from typing import IO, TYPE_CHECKING, TextIO
 from stepscope._version import __version__
 from stepscope.advice.findings import advise
 from stepscope.analysis import summary
-from stepscope.cost.of_report import with_use_and_cost
-from stepscope.cost.options import CostOptions
+from stepscope.cost.options import CostOptions, with_environment
 from stepscope.errors import InputError, OptionError
 from stepscope.job.gather import gather, with_timelines
-from stepscope.job.light import light_report
-from stepscope.job.loaders import loader_reports, setting_of
 from stepscope.job.lost import lost_ranks
 from stepscope.job.notices import merged
-from stepscope.job.report import job_report
 from stepscope.job.run_facts import run_facts, run_parts
-from stepscope.job.staging import measured_staging, staging_sentence
 from stepscope.job.waiting import waiting_of
 from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
@@ -37,7 +32,6 @@ from stepscope.schema.run_folder import (
     load_run,
 )
 from stepscope.units import ns_to_ms
-from stepscope.watch.filesystem import file_system
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,9 +39,14 @@ if TYPE_CHECKING:
     from stepscope.analysis.results import Results
     from stepscope.job.digest import RankDigest
     from stepscope.job.gather import Gathered
+    from stepscope.job.result import Job
     from stepscope.predict import Setting, Staging
+    from stepscope.schema.job_report import JobReport
     from stepscope.schema.light_report import LightReport
     from stepscope.schema.loader import LoaderReport, PlaceRow
+
+# What only jobs, run folders or prices need is imported where it is used: importing all of it takes longer
+# than diagnosing a usual trace.
 
 REPORT_NAME = "report.json"
 
@@ -102,7 +101,7 @@ def analyze(  # noqa: PLR0913  (choices of a reader, each named at the call)
     report = _report_of(gathered, run, paths=tuple(map(str, paths)), rank=rank, steps=steps)
     if measured is not None:
         report = _with_notice(report, measured)
-    return with_use_and_cost(report, run, CostOptions(), os.environ)
+    return _with_use_and_cost(report, run, CostOptions())
 
 
 def price(report: Report, options: CostOptions) -> Report:
@@ -116,7 +115,7 @@ def price(report: Report, options: CostOptions) -> Report:
         InputError: A file of rates, or what was sampled, cannot be read.
         OptionError: The plan or the rates cannot be.
     """
-    return with_use_and_cost(report, _run_folder(report.paths), options, os.environ)
+    return _with_use_and_cost(report, _run_folder(report.paths), options)
 
 
 def has_steps_only(paths: Sequence[str | os.PathLike[str]]) -> bool:
@@ -135,6 +134,8 @@ def load_light(path: str | os.PathLike[str]) -> LightReport:
     Raises:
         InputError: No rank left a whole step.
     """
+    from stepscope.job.light import light_report  # noqa: PLC0415  (see above)
+
     return light_report(Path(path))
 
 
@@ -226,9 +227,24 @@ def _report_of(
         kernels=summary.kernel_rows(results),
         operators=summary.operator_rows(results),
         recording=_recording(run) if run else None,
-        job=job_report(digests, job, comparison) if job is not None else None,
+        job=_job_report(digests, job, comparison) if job is not None else None,
         loaders=loaders,
     )
+
+
+def _job_report(digests: Sequence[RankDigest], job: Job, comparison: str) -> JobReport:
+    from stepscope.job.report import job_report  # noqa: PLC0415  (see above)
+
+    return job_report(digests, job, comparison)
+
+
+def _with_use_and_cost(report: Report, run: RunFolder | None, options: CostOptions) -> Report:
+    """Of a trace alone, nothing tells use, and cost is told only where rates were asked for."""
+    if run is None and with_environment(options, os.environ) == CostOptions():
+        return report
+    from stepscope.cost.of_report import with_use_and_cost  # noqa: PLC0415  (see above)
+
+    return with_use_and_cost(report, run, options, os.environ)
 
 
 def _notices(
@@ -262,11 +278,15 @@ def _staging(run: RunFolder | None, folder: str | os.PathLike[str] | None) -> St
         raise OptionError(
             "only a run folder of 'stepscope profile' knows the data set's files, which staging needs"
         )
+    from stepscope.job.staging import measured_staging  # noqa: PLC0415  (see above)
+
     return measured_staging(run, Path(folder))
 
 
 def _with_notice(report: Report, staging: Staging) -> Report:
     """The report with both reads, which are of interest also where staging gains nothing."""
+    from stepscope.job.staging import staging_sentence  # noqa: PLC0415  (see above)
+
     notice = Notice(code="staging-measured", count=1, text=staging_sentence(staging))
     health = replace(report.health, notices=(notice, *report.health.notices))
     return replace(report, health=health)
@@ -274,6 +294,8 @@ def _with_notice(report: Report, staging: Staging) -> Report:
 
 def _settings(run: RunFolder, staging: Staging | None) -> dict[str, Setting]:
     """What the recorder measured, by path of the trace; shared memory only on the machine of the run."""
+    from stepscope.job.loaders import setting_of  # noqa: PLC0415  (see above)
+
     is_here = run.manifest.host == socket.gethostname()
     shared = _free_bytes(SHARED_MEMORY) if is_here else None
     return {
@@ -289,6 +311,8 @@ def _free_bytes(folder: Path) -> int | None:
 
 def _loaders(run: RunFolder) -> tuple[LoaderReport, ...]:
     """The loaders of all ranks; where data lies can only be told on the machine that read it."""
+    from stepscope.job.loaders import loader_reports  # noqa: PLC0415  (see above)
+
     is_here = run.manifest.host == socket.gethostname()
     place_of = _with_file_system if is_here else _as_it_is
     return tuple(one for folder in run.ranks for one in loader_reports(folder, place_of))
@@ -299,6 +323,8 @@ def _as_it_is(place: PlaceRow) -> PlaceRow:
 
 
 def _with_file_system(place: PlaceRow) -> PlaceRow:
+    from stepscope.watch.filesystem import file_system  # noqa: PLC0415  (see above)
+
     system = file_system(Path(place.folder))
     return replace(place, mount=system.mount, type=system.type, kind=system.kind)
 
