@@ -41,6 +41,11 @@ class RunAccount:
         return self._sums["evaluation"] + self._sums["checkpoint"]
 
     @property
+    def is_training(self) -> bool:
+        """Whether the run is in its steps."""
+        return self._part == "steps"
+
+    @property
     def is_apart(self) -> bool:
         """Whether the run is in an evaluation or a checkpoint."""
         return self._part in ("evaluation", "checkpoint")
@@ -82,6 +87,21 @@ class RunAccount:
         for part in _OPEN:
             self._sums[part] += self._open[part]
             self._open[part] = 0
+        if self._first_step_ns is None and self._first_asked_ns is not None:
+            self._first_step_ns = now - self._first_asked_ns
+
+    def stepped(self, now: int, own_ns: int) -> None:
+        """A training step has ended, after which the recorder took so long."""
+        sums, is_open = self._sums, self._open
+        if self._part != "steps" or is_open["between"]:
+            self.step_ended(now)
+            self.own(own_ns)
+            return
+        # Nearly every step of a long run comes here, and each of them pays.
+        sums["steps"] += now - self._since + is_open["steps"]
+        sums["stepscope"] += own_ns
+        is_open["steps"] = -own_ns
+        self._since = self._last_step_ns = now
         if self._first_step_ns is None and self._first_asked_ns is not None:
             self._first_step_ns = now - self._first_asked_ns
 

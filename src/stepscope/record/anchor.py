@@ -42,6 +42,16 @@ class Anchor:
             return True
         return self._choose(key)
 
+    @property
+    def only(self) -> int:
+        """The key that marks steps as long as there was no other; else 0."""
+        return self.key if self.key is not None and len(self._counts) == 1 else 0
+
+    def saw(self, times: int) -> None:
+        """Take in so many events of the key that was the only one at the time."""
+        if self.key is not None:
+            self._counts[self.key] += times
+
     def _choose(self, key: int) -> bool:
         self._silence = 0 if key == self.key or self.key is None else self._silence + 1
         if self._silence > SILENCE:

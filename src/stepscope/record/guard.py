@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,17 +67,17 @@ class Guard:
             return None
 
     def wrap(self, function: Callable[P, None]) -> Callable[P, None]:
-        """The function behind the guard, for hooks that run in every step."""
+        """The function behind the guard, for hooks that run in every step; what it gets has no names."""
+        call: Callable[..., None] = function
 
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
-            if not self.is_on:
-                return
-            try:
-                function(*args, **kwargs)
-            except Exception as error:
-                self._trip(error)
+        def guarded(*args: object) -> None:
+            if self.is_on:
+                try:
+                    call(*args)
+                except Exception as error:
+                    self._trip(error)
 
-        return guarded
+        return cast("Callable[P, None]", guarded)
 
     def _trip(self, error: Exception) -> None:
         self.failure = error

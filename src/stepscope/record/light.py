@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from stepscope.record.driver import WindowDriver
 from stepscope.record.hooks.arrival import ArrivalHook
 from stepscope.record.hooks.phases import PhaseHook
 from stepscope.record.hooks.starts import StartHook
-from stepscope.record.loader.fetching import LOADER_MARK
-from stepscope.record.loaders import ROLE_EVERY, KnownLoader, Loaders
+from stepscope.record.loaders import Loaders
 from stepscope.record.place import rank_in_torch
 from stepscope.record.recorder import Recorder
 
@@ -44,9 +42,7 @@ class LightRecorder(Recorder):
         self._light = journal
         self._marks = journal.marks
         self.driver = _NoWindows(plan, self.driver.windows, self.notices)
-        self.loaders = self._counted = _UnwrittenLoaders(journal.rank_folder, guard)
-        self._sure, self._is_sure = 0, False
-        self._known: KnownLoader | None = None
+        self.loaders = _UnwrittenLoaders(journal.rank_folder, guard)
         optimizers, loaders, _, profilers, saving = self._hooks
         starts = StartHook(
             journal.rank_folder,
@@ -78,40 +74,13 @@ class LightRecorder(Recorder):
         elif self._steps_seen < SURE_STEPS:
             self._is_parallel = rank_in_torch() is not None
 
-    def loader_starts(self, loader: object, iterator: object) -> int:
-        """An epoch of a loader begins; the loader's number."""
-        self._sure = 0
-        return super().loader_starts(loader, iterator)
-
-    def loader_begins(self, iterator: object) -> None:
-        """A loader was asked for a batch."""
-        sure = id(iterator) == self._sure and self._steps_seen % ROLE_EVERY
-        if sure and not self._loader_depth and not self._marks.is_paused:
-            # Nearly every batch of a long run comes here, and each of them pays.
-            self._is_sure = True
-            self._loader_depth = 1
-            self._batches += 1
-            self._wait_start_ns = perf_counter_ns()
-            return
-        super().loader_begins(iterator)
+    def _asked(self, iterator: object) -> None:
+        super()._asked(iterator)
         if self._marks.is_paused or not self._asked_for_training:
             self._marks.is_paused = self.account.is_apart
-        elif self._steps_seen > ROLE_EVERY and self._finder.source == "optimizer":
-            self._sure, self._known = id(iterator), self._counted.known(iterator)
 
-    def loader_returns(self, iterator: object, delivers: bool) -> None:
-        """The loader hands over a batch, or has none left."""
-        if self._is_sure and delivers and self._known is not None:
-            self._is_sure = False
-            self._loader_depth = 0
-            wait = perf_counter_ns() - self._wait_start_ns
-            self._wait_ns += wait
-            self._known.gave(wait)
-            return
-        self._is_sure = False
-        if not delivers:
-            self._sure = 0
-        super().loader_returns(iterator, delivers)
+    def _answered(self, iterator: object, delivers: bool) -> None:
+        super()._answered(iterator, delivers)
         if self._marks.is_paused:
             self._marks.is_paused = self.account.is_apart
 
@@ -173,11 +142,8 @@ class _NoWindows(WindowDriver):
 class _UnwrittenLoaders(Loaders):
     """Loaders whose batches are counted and not written one by one."""
 
-    def known(self, iterator: object) -> KnownLoader | None:
-        """What is counted of the loader of an iterator."""
-        return self._known.get(getattr(iterator, LOADER_MARK, -1))
-
     def flush(self) -> None:
-        """Forget what has arrived, which the counts hold."""
-        self._flushed_ns = perf_counter_ns()
-        self._rows = []
+        """There is nothing to write."""
+
+    def _note(self, number: int, iterator: object, asked_ns: int, now: int) -> None:
+        """The counts hold it."""

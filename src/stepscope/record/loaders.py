@@ -44,7 +44,8 @@ MOST_BATCHES = 256
 class KnownLoader:
     """A loader and its counts.
 
-    ``without_grad`` counts batches that were asked for while gradients were off, ``steps`` the optimizer
+    ``without_grad`` counts batches that were asked for while gradients were off, as ``was_without`` says of the
+    last one of which that was found out; ``steps`` the optimizer
     steps before which it gave at least one batch, ``first_step`` how many steps there were before its first use.
     """
 
@@ -57,15 +58,10 @@ class KnownLoader:
     without_grad: int = 0
     steps: int = 0
     since_step: int = 0
+    was_without: bool = False
     wait_ns: int = 0
     first_wait_ns: int = 0
     waits_for_first: set[int] = field(default_factory=set)
-
-    def gave(self, wait_ns: int) -> None:
-        """One more batch, asked for with gradients, that is not the first of an epoch."""
-        self.batches += 1
-        self.since_step += 1
-        self.wait_ns += wait_ns
 
 
 class Loaders:
@@ -147,11 +143,27 @@ class Loaders:
         wait = now - asked_ns
         known.batches += 1
         known.since_step += 1
-        known.without_grad += not has_grad
+        known.was_without = not has_grad
+        known.without_grad += known.was_without
         known.wait_ns += wait
         if id(iterator) in known.waits_for_first:
             known.waits_for_first.discard(id(iterator))
             known.first_wait_ns += wait
+        self._note(number, iterator, asked_ns, now)
+
+    def known(self, iterator: object) -> KnownLoader | None:
+        """What is counted of the loader of an iterator; ``None`` where nothing is."""
+        return self._known.get(getattr(iterator, LOADER_MARK, -1))
+
+    def gave(self, known: KnownLoader, iterator: object, asked_ns: int, now: int) -> None:
+        """One more batch like the one before it; not the first of an epoch."""
+        known.batches += 1
+        known.since_step += 1
+        known.without_grad += known.was_without
+        known.wait_ns += now - asked_ns
+        self._note(known.use.number, iterator, asked_ns, now)
+
+    def _note(self, number: int, iterator: object, asked_ns: int, now: int) -> None:
         batch = getattr(iterator, "_rcvd_idx", 0) - 1
         pin_ns, self._pin_ns = self._pin_ns, 0
         self._rows.append((number, batch, asked_ns, now, pin_ns))
@@ -168,7 +180,7 @@ class Loaders:
 
     def role(self, iterator: Any) -> Role | None:
         """What the loader of this iterator feeds, as far as that is known by now."""
-        known = self._known.get(getattr(iterator, LOADER_MARK, -1))
+        known = self.known(iterator)
         if known is None or not self.trains:
             return None
         # What a loader feeds is seen early on, and does not change with every batch.

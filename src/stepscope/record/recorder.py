@@ -9,7 +9,7 @@ from time import perf_counter_ns, time_ns
 from typing import TYPE_CHECKING
 
 from stepscope.record.account import RunAccount
-from stepscope.record.cores import operator_threads, usable_cores
+from stepscope.record.cores import affinity, operator_threads, usable_cores
 from stepscope.record.disturbance import Disturbance
 from stepscope.record.driver import PATIENT_BATCHES, WindowDriver
 from stepscope.record.hooks.compiled import CompiledHook
@@ -25,6 +25,7 @@ from stepscope.record.notices import Notices
 from stepscope.record.own_cost import OwnCost
 from stepscope.record.place import device_in_use, place_of, rank_in_torch
 from stepscope.record.steps import StepFinder
+from stepscope.record.usual import UsualWay
 from stepscope.record.windows import Windows
 from stepscope.schema.run_folder import RankRecording
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from stepscope.schema.run_time import RunTime
 
 
-class Recorder:
+class Recorder(UsualWay):
     """The recorder of one process.
 
     Every method that a hook calls is behind the guard. A step's duration leaves stepscope's own
@@ -55,6 +56,7 @@ class Recorder:
     def __init__(
         self, plan: Plan, journal: Journal, guard: Guard, begin_ns: int | None = None
     ) -> None:
+        super().__init__()
         self._journal = journal
         self._guard = guard
         self.notices = Notices()
@@ -65,20 +67,11 @@ class Recorder:
         self._clock = (time_ns(), perf_counter_ns())
         self._begin_ns = self._clock[1] if begin_ns is None else begin_ns
         self.account = RunAccount(self._begin_ns)
-        self._number = 0
-        self._steps_seen = 0
         self._startup_ns: int | None = None
-        self._step_start_ns: int | None = None
         self._disturbance = Disturbance()
-        self._wait_ns = 0
-        self._wait_start_ns = 0
         self._has_grad: Callable[[], bool] = bool
         self._asked_with_grad = self._asked_for_training = True
-        self._loader_depth = 0
-        self._batches = 0
-        self._batches_before = 1
         self._cost = OwnCost()
-        self._foreign: set[int] = set()
         self._is_complete = False
         self._in_torch: tuple[int, int] | None = None
         self._run_time: RunTime | None = None
@@ -120,10 +113,7 @@ class Recorder:
 
     # What the hooks tell
 
-    def optimizer_stepped(self, optimizer: object) -> None:
-        """An optimizer has stepped."""
-        now = perf_counter_ns()
-        self._compiled.hears()
+    def _stepped(self, optimizer: object, now: int) -> None:
         may_move = not self.driver.is_open
         ends, is_new = self._finder.optimizer_stepped(id(optimizer), get_ident(), may_move=may_move)
         if is_new:
@@ -138,16 +128,17 @@ class Recorder:
         """An epoch of a loader begins; the loader's number."""
         self.loaders.trains = self.loaders.trains or optimizer_exists()
         self._saving.look()
+        self._usual = 0
         return self.loaders.starts(loader, iterator)
 
-    def loader_begins(self, iterator: object) -> None:
-        """A loader was asked for a batch."""
+    def _asked(self, iterator: object) -> None:
         now = perf_counter_ns()
         if self._finder.thread is not None and get_ident() != self._finder.thread:
             return
         self._loader_depth += 1
         if self._loader_depth > 1:
             return
+        self._usual = 0
         self._asked_with_grad = self._has_grad()
         self._asked_for_training = self._feeds(iterator)
         self.account.asked(now, feeds=self._asked_for_training)
@@ -158,8 +149,7 @@ class Recorder:
         self._wait_start_ns = perf_counter_ns()
         self._cost.ns += self._wait_start_ns - now
 
-    def loader_returns(self, iterator: object, delivers: bool) -> None:
-        """The loader hands over a batch, or raises because there is none left."""
+    def _answered(self, iterator: object, delivers: bool) -> None:
         thread = self._finder.thread
         if self._loader_depth == 0 or (thread is not None and get_ident() != thread):
             return
@@ -173,6 +163,8 @@ class Recorder:
             self._wait_ns += now - self._wait_start_ns
         if delivers:
             self.loaders.delivered(iterator, self._wait_start_ns, now, has_grad=grad)
+            if feeds:
+                self._settle_on(iterator)
         elif self._finder.marks_steps(loader_key(iterator)):
             self._drop_step()
         self._cost.ns += perf_counter_ns() - now
@@ -195,6 +187,7 @@ class Recorder:
         if get_ident() == self._finder.thread:
             self.account.pauses("checkpoint", perf_counter_ns())
             self._disturbance.is_there = True
+            self._usual = 0
 
     def saving_ends(self) -> None:
         """It has been saved."""
@@ -279,7 +272,6 @@ class Recorder:
         if self._step_start_ns is None:
             self._first_boundary(now)
         elif self.driver.is_over and not self._foreign:
-            # Most steps of a long run come here, and each of them pays.
             kind: StepKind = "disturbed" if self._disturbance.is_there else "later"
             start, wait = self._step_start_ns, self._wait_ns
             self._journal.step(self._number, kind, start, now - start, wait)
@@ -390,6 +382,7 @@ class Recorder:
             notices=self.notices.all(),
             cores=usable_cores(),
             threads=operator_threads(),
+            affinity=affinity(),
             loaders=self.loaders.uses(),
             run_time=self._run_time or self.account.time(perf_counter_ns()),
         )

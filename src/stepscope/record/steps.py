@@ -26,11 +26,14 @@ class StepFinder:
     Attributes:
         source: What steps are found by now.
         thread: The thread that trains; ``None`` before the first event.
+        only: The optimizer of which each step ends a step of training, because there was no other; else 0.
+        repeats: Steps of that one that were not told to :meth:`optimizer_stepped`, until its next call.
     """
 
     def __init__(self) -> None:
         self.source: StepOrigin = "none"
         self.thread: int | None = None
+        self.only = self.repeats = 0
         self._optimizers = Anchor("last")
         self._loaders = Anchor("first")
         self._models = Anchor("first")
@@ -49,6 +52,9 @@ class StepFinder:
         """
         if self.source == "manual":
             return False, False
+        if self.repeats:
+            self._optimizers.saw(self.repeats)
+            self.repeats = 0
         if thread != self.thread:
             if self.source == "optimizer" and not may_move:
                 return False, False
@@ -56,6 +62,7 @@ class StepFinder:
         is_new = self.source != "optimizer"
         self.source = "optimizer"
         ends = self._optimizers.sees(key)
+        self.only = self._optimizers.only
         return ends, is_new or self._optimizers.changed
 
     def loader_begins(self, key: int, thread: int) -> tuple[bool, bool]:
@@ -99,7 +106,7 @@ class StepFinder:
     def marked(self, thread: int) -> tuple[bool, bool]:
         """The user has marked the end of a step; the same two answers."""
         is_new = self.source != "manual"
-        self.source, self.thread = "manual", thread
+        self.source, self.thread, self.only = "manual", thread, 0
         return True, is_new
 
     def marks_steps(self, key: int) -> bool:

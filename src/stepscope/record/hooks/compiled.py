@@ -23,18 +23,17 @@ class CompiledHook:
     Args:
         stepped: Gets the optimizer.
         guard: What keeps failures away from the script.
+
+    Attributes:
+        heard: Set when an optimizer has stepped where hooks run: inside a compiled function that is no news.
     """
 
     def __init__(self, stepped: Callable[[object], None], guard: Guard) -> None:
         self._stepped, self._guard = stepped, guard
         self._optimizers: WeakSet[Any] = WeakSet()
         self._depth = 0
-        self._heard = False
+        self.heard = False
         self._undo: list[Callable[[], None]] = []
-
-    def hears(self) -> None:
-        """An optimizer has stepped where hooks run: inside a compiled function that is no news."""
-        self._heard = True
 
     def install(self) -> None:
         """Begin to listen."""
@@ -89,12 +88,12 @@ class CompiledHook:
             if is_compiling() or self._depth or not self._optimizers:
                 return made(*args, **kwargs)
             before = self._guard.call(self._versions)
-            self._depth, self._heard = 1, False
+            self._depth, self.heard = 1, False
             try:
                 return made(*args, **kwargs)
             finally:
                 self._depth = 0
-                if not self._heard and before:
+                if not self.heard and before:
                     self._guard.call(self._compare, before)
 
         return call
