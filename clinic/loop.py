@@ -38,6 +38,7 @@ class Loop:
         mallocs: Calls of the driver's allocator, and the length of each.
         buckets: Collectives in each step, beside the backward pass but for the last.
         collective: Length of all of them together.
+        micro, no_sync: Micro-batches of a step, each with forward and backward, and whether only the last is sent.
         late: Additional kernels' time before the collectives.
     """
 
@@ -67,6 +68,8 @@ class Loop:
     mallocs: tuple[int, int] = (0, 0)
     buckets: int = 0
     collective: int = 0
+    micro: int = 1
+    no_sync: bool = True
     late: int = 0
 
     def build(self, rank: int | None = None, ranks: int = 1) -> Running:
@@ -112,13 +115,13 @@ class Running:
             if loop.graph:
                 self._graph()
                 end = self._collectives(loop.buckets, until_ns)
+                if loop.buckets:
+                    trace.wait_for_communication()
             else:
-                self._forward()
-                for _ in range(loop.early_items):
-                    trace.item()
-                end = self._backward(until_ns)
-            if loop.buckets:
-                trace.wait_for_communication()
+                for batch in range(1, loop.micro + 1):
+                    is_last = batch == loop.micro
+                    sends = is_last or not loop.no_sync
+                    end = self._micro_batch(until_ns if is_last else 0, sends=sends)
             for _ in range(loop.early_items):
                 trace.item()
             self._optimize()
@@ -126,6 +129,20 @@ class Running:
                 trace.pause(self._vary(loop.metrics))
             for _ in range(loop.items):
                 trace.item()
+        return end
+
+    def _micro_batch(self, until_ns: int, *, sends: bool) -> int:
+        """Forward and backward; returns the end of the last collective."""
+        if self.loop.buckets:
+            with self.trace.annotation("DistributedDataParallel.forward"):
+                self._forward()
+        else:
+            self._forward()
+        for _ in range(self.loop.early_items):
+            self.trace.item()
+        end = self._backward(until_ns, self.loop.buckets if sends else 0)
+        if sends and self.loop.buckets:
+            self.trace.wait_for_communication()
         return end
 
     def _vary(self, ns: float) -> int:
@@ -169,23 +186,19 @@ class Running:
         if loop.late:
             self._operator("aten::linear", loop.name, loop.late)
 
-    def _backward(self, until_ns: int) -> int:
+    def _backward(self, until_ns: int, buckets: int) -> int:
         loop, end = self.loop, 0
-        each = max(loop.layers // max(loop.buckets, 1), 1)
+        each = max(loop.layers // max(buckets, 1), 1)
         sent = 0
         with self.trace.backward():
             for layer in range(loop.layers):
                 name = "autograd::engine::evaluate_function: AddmmBackward0"
                 self._operator(name, loop.name, loop.kernel)
                 self._operator(name, loop.name, loop.kernel)
-                if (
-                    sent < loop.buckets - 1
-                    and loop.buckets <= loop.layers
-                    and (layer + 1) % each == 0
-                ):
+                if sent < buckets - 1 and buckets <= loop.layers and (layer + 1) % each == 0:
                     end = self._collectives(1, until_ns)
                     sent += 1
-            return self._collectives(loop.buckets - sent, until_ns) or end
+            return self._collectives(buckets - sent, until_ns) or end
 
     def _collectives(self, count: int, until_ns: int) -> int:
         loop, end = self.loop, 0

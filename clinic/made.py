@@ -168,11 +168,18 @@ CASES = (
     _case(
         "many-small-messages",
         "one all-reduce for each parameter behind the backward pass",
-        "CM001",
+        "CM002",
         replace(
             WELL, layers=4, kernel=1 * MS, buckets=120, collective=7_200 * US, operator=20 * US
         ),
         replace(WELL, layers=4, kernel=1 * MS, buckets=2, collective=2_400 * US, operator=20 * US),
+    ),
+    _case(
+        "gradients-sent-early",
+        "all gradients are sent with each of four micro-batches",
+        "CM003",
+        replace(WELL, layers=6, micro=4, no_sync=False, buckets=2, collective=8 * MS),
+        replace(WELL, layers=6, micro=4, buckets=2, collective=8 * MS),
     ),
     Made("late-rank", "one of two ranks computes 15 ms longer", "SG001", _late_rank),
     Made("long-sequences", "one of four ranks gets longer sequences", "SG001", _uneven_lengths),
@@ -216,5 +223,6 @@ CASES = (
 HEALTHY = (
     _healthy("healthy-gpu", WELL),
     _healthy("healthy-ddp", replace(WELL, buckets=6, collective=9 * MS)),
+    _healthy("healthy-accumulates", replace(WELL, layers=6, micro=4, buckets=6, collective=6 * MS)),
     _healthy("healthy-reads-back-rarely", replace(WELL, kernel=2 * MS, items=0)),
 )

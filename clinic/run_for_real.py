@@ -44,7 +44,7 @@ CASES = (
     Program(
         "checkpoint-every-step",
         "the model is written to disk in every step",
-        "HO001",
+        "RU001",
         "checkpoint.py",
     ),
 )

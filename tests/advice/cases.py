@@ -309,6 +309,16 @@ CASES = {
         work_of("casts", 3, work=0.02, host=0.5),
         work_of("layout", 12, work=0.9),
     ),
+    "CM002": Case(
+        work_of("messages", 16, work=0.05),
+        work_of("messages", 15, work=0.5),
+        work_of("micro", 16, work=0.5),
+    ),
+    "CM003": Case(
+        work_of("micro", 1, work=0.05),
+        work_of("micro", 1, work=0.0499),
+        work_of("messages", 16, work=0.5),
+    ),
     "RU001": Case(
         of_run(checkpoint=5.0),
         of_run(checkpoint=4.99),

@@ -136,6 +136,6 @@ RULE = Rule(
     "Communication is not hidden behind compute",
     find,
     __doc__ or "",
-    explained_by=("SG001",),
+    explained_by=("SG001", "CM002", "CM003"),
     gain=lambda context: context.gains.communication,
 )

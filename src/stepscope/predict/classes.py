@@ -11,6 +11,8 @@ import polars as pl
 from stepscope.predict import change
 from stepscope.predict.casts import casts_of
 from stepscope.predict.graph import COMPUTE, OPERATOR, REST, TO_DEVICE
+from stepscope.predict.messages import small_messages
+from stepscope.predict.micro_batches import needless_rounds
 from stepscope.predict.whatif import gain, outcome
 from stepscope.trace import call_names
 from stepscope.trace import intervals as iv
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
     from stepscope.trace.intervals import Bools
     from stepscope.trace.model import Trace
 
-Kind = Literal["layout", "softmax", "narrow", "optimizer", "zero_grad", "casts"]
+Kind = Literal[
+    "layout", "softmax", "narrow", "optimizer", "zero_grad", "casts", "messages", "micro"
+]
 
 GONE = 1e9
 """A factor that leaves nothing."""
@@ -97,11 +101,25 @@ def class_gains(trace: Trace, base: Replay) -> tuple[ClassGain, ...]:
         quick = replace(_host_free(graph, inside), space=near)
         ways = [change.faster(quick, work, factor) for factor in (low, high)]
         found.append(_class(base, names, (kind, work, host_ns), ways))
+    found += _others(trace, base, names)
+    return tuple(one for one in found if one is not None)
+
+
+def _others(trace: Trace, base: Replay, names: pl.Series) -> list[ClassGain | None]:
+    """Kinds that more than a name tells."""
+    graph, found = base.graph, []
     casts = casts_of(trace, graph)
     if casts is not None:
-        what: tuple[Kind, Bools, float] = ("casts", casts.work, casts.host_ns)
-        found.append(_class(base, names, what, [casts.without, casts.cheap]))
-    return tuple(one for one in found if one is not None)
+        ways = [casts.without, casts.cheap]
+        found.append(_class(base, names, ("casts", casts.work, casts.host_ns), ways))
+    small = small_messages(trace, graph)
+    if small is not None:
+        found.append(_class(base, names, ("messages", small.work, 0.0), [small.least, small.most]))
+    needless = needless_rounds(trace, graph)
+    if needless is not None:
+        ways = [change.faster(graph, needless, GONE)]
+        found.append(_class(base, names, ("micro", needless, 0.0), ways))
+    return found
 
 
 def _class(
