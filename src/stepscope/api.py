@@ -18,7 +18,7 @@ from stepscope.errors import InputError, OptionError
 from stepscope.job.gather import gather, with_timelines
 from stepscope.job.lost import lost_ranks
 from stepscope.job.notices import merged
-from stepscope.job.run_facts import run_facts, run_parts
+from stepscope.job.recorded_rank import recorded_ranks, run_parts
 from stepscope.job.waiting import waiting_of
 from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
@@ -210,7 +210,7 @@ def _report_of(
     comparison = comparison_of(digests, job)
     waiting = waiting_of(job, comparison)
     lines = [digest.report.lines for digest in digests]
-    facts = run_facts(run) if run else ()
+    facts = recorded_ranks(run) if run else ()
     gains = [digest.gains for digest in digests]
     advice = advise(results, gains, loaders, waiting, lines, facts)
     shown = frozenset({digests[0].rank, *(one.rank for one in advice.findings)})

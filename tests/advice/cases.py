@@ -11,7 +11,7 @@ from stepscope.analysis.copies import Copies
 from stepscope.analysis.memory import Memory
 from stepscope.analysis.operators import Operator
 from stepscope.analysis.sync import Culprit
-from stepscope.job.run_facts import RunFacts
+from stepscope.job.recorded_rank import RecordedRank
 from stepscope.job.waiting import Waiting
 from stepscope.predict import ClassGain, Gains, Recompiled, Staging
 from stepscope.schema.loader import BatchTimes, LoaderReport, PlaceRow
@@ -169,12 +169,14 @@ def of_run(*, steps=100, checkpoints=2, evaluations=2, epochs=2, **parts):
         checkpoints=checkpoints,
         epochs=epochs,
     )
-    return replace(context(), run=RunFacts(rank=0, steps=steps, time=time))
+    return replace(context(), run=RecordedRank(rank=0, steps=steps, time=time))
 
 
 def on_cores(**known):
     """A run on the CPU that computes all the time."""
-    return replace(context(on_host=True, facts=CPU_ONLY), run=RunFacts(rank=0, steps=100, **known))
+    return replace(
+        context(on_host=True, facts=CPU_ONLY), run=RecordedRank(rank=0, steps=100, **known)
+    )
 
 
 def searches(share):
@@ -187,6 +189,16 @@ def searches(share):
 def grows(growth):
     """A device whose allocator grows so fast, with a peak of 2 GB."""
     return (Memory("cuda:0", 2_000_000_000, None, 40_000_000_000, growth),)
+
+
+def holds(peak, capacity=40_000_000_000):
+    """A device with this peak of its memory."""
+    return (Memory("cuda:0", peak, None, capacity, 0.0),)
+
+
+def small_kernels(**changes):
+    """A run whose kernels fill less than a third of the device."""
+    return context(gpu={"sm_efficiency_frac": 0.2, "busy_frac": 1.0}, **changes)
 
 
 STAGED = Staging(
@@ -318,6 +330,11 @@ CASES = {
         work_of("micro", 1, work=0.05),
         work_of("micro", 1, work=0.0499),
         work_of("messages", 16, work=0.5),
+    ),
+    "BS001": Case(
+        small_kernels(memory=holds(20_000_000_000)),
+        small_kernels(memory=holds(20_000_000_001)),
+        small_kernels(memory=holds(1_000_000_000, None)),
     ),
     "RU001": Case(
         of_run(checkpoint=5.0),

@@ -8,6 +8,7 @@ test holds the list against the folder. Codes are never reused.
 from stepscope.advice import (
     allocator_calls,
     attention_unfused,
+    batch_has_room,
     between_epochs,
     casts_do_not_pay,
     checkpoint_time,
@@ -85,5 +86,6 @@ RULES = (
     shapes_unaligned.RULE,
     pauses_between_kernels.RULE,
     gpu_not_filled.RULE,
+    batch_has_room.RULE,
 )
 """All rules; those about the data itself come first."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stepscope.analysis.results import Results
-    from stepscope.job.run_facts import RunFacts
+    from stepscope.job.recorded_rank import RecordedRank
     from stepscope.job.waiting import Waiting
     from stepscope.schema.loader import LoaderReport
     from stepscope.schema.report import Finding, Gain, LineRow, Regime, Severity, SourceLines
@@ -50,7 +50,7 @@ class Context:
     gains: Gains = NOT_PREDICTED
     loader: LoaderReport | None = None
     lines: SourceLines | None = None
-    run: RunFacts | None = None
+    run: RecordedRank | None = None
 
     @property
     def has_steps(self) -> bool:

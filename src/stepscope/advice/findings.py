@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from stepscope.advice.base import Rule
     from stepscope.analysis.results import Results
-    from stepscope.job.run_facts import RunFacts
+    from stepscope.job.recorded_rank import RecordedRank
     from stepscope.job.waiting import Waiting
     from stepscope.predict import Gains
     from stepscope.schema.loader import LoaderReport
@@ -65,7 +65,7 @@ def advise(
     loaders: Sequence[LoaderReport] = (),
     waiting: Waiting | None = None,
     lines: Sequence[SourceLines | None] = (),
-    runs: Sequence[RunFacts] = (),
+    runs: Sequence[RecordedRank] = (),
 ) -> Advice:
     """The verdict over all ranks, and the findings, those of the verdict's regime first.
 
@@ -98,7 +98,7 @@ def _feeding(one: Results, loaders: Sequence[LoaderReport]) -> LoaderReport | No
     return max(fed, key=lambda loader: loader.wait_ms, default=None)
 
 
-def _run_of(one: Results, runs: Sequence[RunFacts]) -> RunFacts | None:
+def _run_of(one: Results, runs: Sequence[RecordedRank]) -> RecordedRank | None:
     return next((run for run in runs if run.rank == (one.facts.rank or 0)), None)
 
 

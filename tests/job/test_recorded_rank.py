@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
-from stepscope.job.run_facts import run_facts
+from stepscope.job.recorded_rank import recorded_ranks
 from stepscope.record.journal import Journal
 from stepscope.schema.process_note import ProcessNote, note_process
 from stepscope.schema.run_folder import load_run
 from stepscope.schema.run_time import RunTime
+from stepscope.schema.samples import SUMMARY_NAME
+from tests.cost.test_facts import device, summary
 from tests.job.test_loaders import use
 from tests.record.test_journal import RECORDING
 
@@ -33,7 +36,7 @@ def ranks(tmp_path):
                     pid=100 + rank, parent=1, rank=rank, command=(), why="", host=host
                 )
                 note_process(tmp_path, note)
-        return run_facts(load_run(tmp_path))
+        return recorded_ranks(load_run(tmp_path))
 
     return make
 
@@ -68,3 +71,22 @@ def test_figures_are_those_of_the_recording(ranks):
 def test_a_run_of_which_the_time_is_not_known_has_none(ranks):
     (one,) = ranks(("a", "0-3"), run_time=None)
     assert one.time is None
+
+
+def test_the_fullest_device_that_the_job_used_is_told(ranks, tmp_path):
+    peaks = ((30, 80, True), (20, 40, None), (79, 80, False), (None, 80, True))
+    devices = [
+        replace(device(), memory_peak_bytes=peak, memory_bytes=whole, used=used)
+        for peak, whole, used in peaks
+    ]
+    (tmp_path / SUMMARY_NAME).write_bytes(msgspec.json.encode(summary(*devices)))
+    (one,) = ranks(("a", "0-3"))
+    assert (one.device_used_bytes, one.device_bytes) == (20, 40)
+
+
+@pytest.mark.parametrize("text", [None, b"{", b"{}"], ids=["none", "torn", "another"])
+def test_without_samples_that_can_be_read_no_device_is_told(ranks, tmp_path, text):
+    if text is not None:
+        (tmp_path / SUMMARY_NAME).write_bytes(text)
+    (one,) = ranks(("a", "0-3"))
+    assert (one.device_used_bytes, one.device_bytes) == (None, None)

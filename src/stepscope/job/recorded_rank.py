@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from stepscope.schema.run_time import RUN_PARTS, RunParts
+from stepscope.schema.samples import SUMMARY_NAME
+from stepscope.schema.watch_summary import WatchSummary
 from stepscope.units import ns_to_ms
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from stepscope.schema.run_folder import RankFolder, RankRecording, RunFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFacts:
+class RecordedRank:
     """One rank of a recorded run.
 
     Attributes:
@@ -25,6 +31,8 @@ class RunFacts:
         threads: Threads of an operator on the CPU; ``None`` likewise.
         processes: Ranks that share these very cores, this one included.
         workers: Loader workers that feed training, of one rank.
+        device_used_bytes, device_bytes: Peak of the memory in use of the fullest device of the run, and all that it
+            has; ``None`` where nobody sampled devices.
     """
 
     rank: int
@@ -34,9 +42,11 @@ class RunFacts:
     threads: int | None = None
     processes: int = 1
     workers: int = 0
+    device_used_bytes: int | None = None
+    device_bytes: int | None = None
 
 
-def run_facts(run: RunFolder) -> tuple[RunFacts, ...]:
+def recorded_ranks(run: RunFolder) -> tuple[RecordedRank, ...]:
     """The facts of each rank that left a recording."""
     hosts = {note.rank: note.host for note in run.processes if note.rank is not None}
     places = {
@@ -46,8 +56,13 @@ def run_facts(run: RunFolder) -> tuple[RunFacts, ...]:
     }
     # Where the machine or the set of cores was not told, nobody is known to share them.
     shared = Counter(place for place in places.values() if all(place))
+    used, whole = _fullest_device(run.path)
     return tuple(
-        _facts(folder, folder.recording, shared.get(places[folder.rank], 1))
+        replace(
+            _facts(folder, folder.recording, shared.get(places[folder.rank], 1)),
+            device_used_bytes=used,
+            device_bytes=whole,
+        )
         for folder in run.ranks
         if folder.recording
     )
@@ -71,9 +86,23 @@ def run_parts(recording: RankRecording) -> RunParts | None:
     )
 
 
-def _facts(folder: RankFolder, recording: RankRecording, neighbours: int) -> RunFacts:
+def _fullest_device(run: Path) -> tuple[int | None, int | None]:
+    """Peak and size of its memory, from the summary of what was sampled; one that cannot be read is told elsewhere."""
+    try:
+        summary = msgspec.json.decode((run / SUMMARY_NAME).read_bytes(), type=WatchSummary)
+    except (OSError, msgspec.MsgspecError):
+        return None, None
+    known = [
+        (one.memory_peak_bytes, one.memory_bytes)
+        for one in summary.devices
+        if one.memory_peak_bytes and one.memory_bytes and one.used is not False
+    ]
+    return max(known, key=lambda both: both[0] / both[1], default=(None, None))
+
+
+def _facts(folder: RankFolder, recording: RankRecording, neighbours: int) -> RecordedRank:
     feeding = [use.workers for use in recording.loaders if use.role == "training"]
-    return RunFacts(
+    return RecordedRank(
         rank=folder.rank,
         steps=recording.steps_seen,
         time=run_parts(recording),
