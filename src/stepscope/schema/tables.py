@@ -156,6 +156,9 @@ MEMORY = Table(
             "Held by the caching allocator after the event.",
             True,
         ),
+        Column("address", "i64", "id", "Address of the block, by which it is known again.", True),
+        Column("pid", "i64", "id", "Process that asked for it or gave it back.", True),
+        Column("tid", "i64", "id", "Thread that did.", True),
     ),
 )
 

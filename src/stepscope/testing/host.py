@@ -74,6 +74,8 @@ class HostBuilder:
         self._memory: list[MemoryEvent] = []
         self._flows: list[Flow] = []
         self._allocated: dict[int, int] = {}
+        self._blocks: dict[tuple[int, int], list[int]] = {}
+        self._addresses = 0
         self._ids = 0
         self._frames = 0
 
@@ -184,6 +186,8 @@ class HostBuilder:
     def allocate(self, count: int, *, device: int | None = None) -> None:
         """An event of the allocator: bytes taken, or given back when negative.
 
+        What is given back is the newest block of that size, or a block of nobody where there is none.
+
         Args:
             count: Bytes.
             device: Device number; ``None`` for memory of the host.
@@ -196,12 +200,22 @@ class HostBuilder:
             "Total Reserved": 0 if device is None else -(-total // 2_097_152) * 2_097_152,
             "Total Allocated": total,
             "Bytes": count,
-            "Addr": 139_600_000_000_000 + total,
+            "Addr": self._address(key, count),
             "Device Id": key,
             "Device Type": CPU_TYPE if device is None else HIP_TYPE if on_amd else CUDA_TYPE,
         }
         self._memory.append(MemoryEvent(self.setup.pid, self._thread.tid, self.now_ns, args))
         self.pause(100)
+
+    def _address(self, key: int, count: int) -> int:
+        """Where a new block lies, or the one that is given back."""
+        if count < 0:
+            held = self._blocks.get((key, -count), [])
+            return held.pop() if held else 139_500_000_000_000
+        self._addresses += 1
+        address = 139_600_000_000_000 + 512 * self._addresses
+        self._blocks.setdefault((key, count), []).append(address)
+        return address
 
     def add(self, span: Span) -> None:
         """Add a span exactly as given; no clock moves."""

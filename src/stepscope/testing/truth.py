@@ -85,6 +85,9 @@ class MemoryRow:
     bytes: int
     total_allocated_bytes: int | None
     total_reserved_bytes: int | None
+    address: int | None
+    pid: int | None
+    tid: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +292,9 @@ def _memory_rows(recording: Recording, text: ClockText) -> tuple[MemoryRow, ...]
             bytes=_whole(event.args, "Bytes", 0),
             total_allocated_bytes=_whole(event.args, "Total Allocated", None),
             total_reserved_bytes=_whole(event.args, "Total Reserved", None),
+            address=_whole(event.args, "Addr", None),
+            pid=event.pid,
+            tid=event.tid,
         )
         for event in recording.memory
     ]

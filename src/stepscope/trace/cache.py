@@ -29,7 +29,7 @@ from stepscope.trace.timed import Dropped  # noqa: TC001
 if TYPE_CHECKING:
     from stepscope.schema.column import Table
 
-FORM = 1
+FORM = 2
 """Raised whenever what is kept changes."""
 SUFFIX = ".stepscope-cache"
 ABOUT = "about.msgpack"

@@ -43,6 +43,7 @@ RENAMED = {
     "total_reserved": "Total Reserved",
     "device_type": "Device Type",
     "device_id": "Device Id",
+    "address": "Addr",
 }
 
 
@@ -80,6 +81,7 @@ class Args(msgspec.Struct, gc=False, frozen=True, rename=RENAMED):
     total_reserved: Scalar = ABSENT
     device_type: Scalar = ABSENT
     device_id: Scalar = ABSENT
+    address: Scalar = ABSENT
 
 
 NO_ARGS = Args()

@@ -107,6 +107,9 @@ def memory_columns(events: list[AnyEvent]) -> dict[str, Column]:
         "bytes": _whole("memory_bytes", args),
         "total_allocated_bytes": _whole("total_allocated", args),
         "total_reserved_bytes": _whole("total_reserved", args),
+        "address": _whole("address", args),
+        "pid": _ids(events, "pid"),
+        "tid": _ids(events, "tid"),
     }
 
 
