@@ -2,7 +2,8 @@
 
 What it does:
     Fires when the allocator was recorded, at least five steady steps are there, and the lowest total of each step
-    grows by a thousandth of the peak and by 1 MB a step or more.
+    grows by a thousandth of the peak and by 1 MB a step or more. It names the operators that asked for the blocks of
+    steady steps which nobody gave back until the window ended.
 
 Why it costs:
     The run ends for want of memory after hours, and until then the allocator asks the driver again and again.
@@ -27,12 +28,21 @@ from typing import TYPE_CHECKING
 
 from stepscope.advice.base import Rule
 from stepscope.schema.report import Evidence, Finding
+from stepscope.units import format_frac
 
 if TYPE_CHECKING:
     from stepscope.advice.base import Context
+    from stepscope.analysis.memory import Memory
+    from stepscope.trace.holders import Holder
 
 LEAST_STEPS = 5
 """A slope through fewer points may be chance."""
+
+MOST_NAMED = 3
+"""So many operators are named, those that hold most."""
+
+NAMED_FRAC = 0.1
+"""An operator that holds less of the growth is not named."""
 
 LEAST_BYTES, LEAST_FRAC = 1_000_000, 0.001
 """Slower growth ends no run of some thousand steps."""
@@ -63,13 +73,45 @@ def find(context: Context) -> Finding | None:
                     name="highest total allocated", value=memory.allocated_bytes, unit="bytes"
                 ),
                 Evidence(name="steps until the device is full", value=left, unit="count"),
+                *(
+                    Evidence(
+                        name=f"what stays of {one.operator or 'code outside of operators'} a step",
+                        value=one.bytes_per_step,
+                        unit="bytes",
+                    )
+                    for one in _named(memory, growth)
+                ),
             ),
-            action="Look for tensors that outlive their step: a sum of losses with their graphs, outputs kept in a "
-            "list, hooks that store activations.",
+            action=f"{_who(memory, growth)} Look for tensors that outlive their step: a sum of losses with their "
+            "graphs, outputs kept in a list, hooks that store activations.",
             snippet=SNIPPET,
             confidence="medium",
         )
     return None
+
+
+def _named(memory: Memory, growth: float) -> tuple[Holder, ...]:
+    """Who holds enough of the growth to be named."""
+    held = memory.holders or ()
+    return tuple(one for one in held if one.bytes_per_step >= NAMED_FRAC * growth)[:MOST_NAMED]
+
+
+def _who(memory: Memory, growth: float) -> str:
+    """Who asked for the memory that stays, or what would tell."""
+    if memory.holders is None:
+        return (
+            "Who holds the memory is not in this trace, whose events give no addresses: a window of "
+            "stepscope profile --detail does."
+        )
+    named = _named(memory, growth)
+    if not named:
+        return "No operator asked for much of what stays: it was taken before these steps, or outside of the window."
+    most = named[0]
+    share = min(most.bytes_per_step / growth, 1.0)
+    who = most.operator or "code outside of operators"
+    return (
+        f"{format_frac(share)} of the growth was asked for by {who}: look for who keeps its result."
+    )
 
 
 RULE = Rule(

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from stepscope.analysis.base import Analysis
+from stepscope.trace.holders import Holder, holders_of
 from stepscope.trace.scope import Scope, scope_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Memory:
         reserved_bytes: Highest total held by the caching allocator; ``None`` where not recorded.
         capacity_bytes: The device's memory; ``None`` where not known.
         growth_bytes_per_step: Slope of the lowest total of each steady step; ``None`` below three.
+        holders: Who asked for what stays of steady steps, the last one left out; ``None`` without a growth, or
+            where blocks cannot be told apart.
     """
 
     device: str
@@ -38,6 +41,7 @@ class Memory:
     reserved_bytes: int | None
     capacity_bytes: int | None
     growth_bytes_per_step: float | None
+    holders: tuple[Holder, ...] | None = None
 
 
 def run(trace: Trace) -> tuple[Memory, ...]:
@@ -54,13 +58,17 @@ def _row(kind: int, number: int, events: pl.DataFrame, trace: Trace, scope: Scop
     name = _TYPES.get(kind, f"device type {kind}")
     reserved = events["total_reserved_bytes"].drop_nulls()
     peak = int(reserved.to_numpy().max(initial=0))
+    growth = _growth(events, scope)
     capacity = [d.memory_bytes for d in trace.meta.devices if d.number == number]
     return Memory(
         device=name if on_host else f"{name}:{max(number, 0)}",
         allocated_bytes=int(events["total_allocated_bytes"].to_numpy().max()),
         reserved_bytes=peak if peak > 0 and not on_host else None,
         capacity_bytes=capacity[0] if capacity and not on_host else None,
-        growth_bytes_per_step=_growth(events, scope),
+        growth_bytes_per_step=growth,
+        holders=holders_of(trace, events, scope.bounds[scope.is_steady][:-1])
+        if growth is not None and growth > 0
+        else None,
     )
 
 
