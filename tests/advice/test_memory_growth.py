@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from stepscope.advice import memory_growth
-from stepscope.trace.holders import Holder
+from stepscope.analysis.memory import Holder
 from tests.advice.cases import grows
 from tests.advice.made import context
 from tests.known import known

@@ -32,8 +32,7 @@ from stepscope.units import format_frac
 
 if TYPE_CHECKING:
     from stepscope.advice.base import Context
-    from stepscope.analysis.memory import Memory
-    from stepscope.trace.holders import Holder
+    from stepscope.analysis.memory import Holder, Memory
 
 LEAST_STEPS = 5
 """A slope through fewer points may be chance."""

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from stepscope.analysis.base import Analysis
-from stepscope.trace.holders import Holder, holders_of
+from stepscope.trace.holders import holders_of
 from stepscope.trace.scope import Scope, scope_of
 
 if TYPE_CHECKING:
@@ -20,6 +20,21 @@ _TYPES = {0: "cpu", 1: "cuda", 6: "hip", 12: "xpu", 19: "mtia"}
 
 LEAST_STEPS = 3
 """A slope needs three steady steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Blocks of memory that stay, asked for at one place.
+
+    Attributes:
+        operator: The outermost operator around the request; ``""`` outside of all. Foreign text.
+        bytes_per_step: What it adds in the mean of the steps looked at.
+        blocks: How many there are in all.
+    """
+
+    operator: str
+    bytes_per_step: float
+    blocks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +81,18 @@ def _row(kind: int, number: int, events: pl.DataFrame, trace: Trace, scope: Scop
         reserved_bytes=peak if peak > 0 and not on_host else None,
         capacity_bytes=capacity[0] if capacity and not on_host else None,
         growth_bytes_per_step=growth,
-        holders=holders_of(trace, events, scope.bounds[scope.is_steady][:-1])
-        if growth is not None and growth > 0
-        else None,
+        holders=_holders(events, trace, scope) if growth is not None and growth > 0 else None,
+    )
+
+
+def _holders(events: pl.DataFrame, trace: Trace, scope: Scope) -> tuple[Holder, ...] | None:
+    """Who asked for what stays; blocks of the last step may be given back behind it."""
+    steps = scope.bounds[scope.is_steady][:-1]
+    found = holders_of(trace, events, steps)
+    if found is None:
+        return None
+    return tuple(
+        Holder(operator, size / len(steps), blocks) for operator, size, blocks in found.iter_rows()
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,22 +19,7 @@ MOST = 5
 """So many are kept, the largest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Blocks that stay, asked for at one place.
-
-    Attributes:
-        operator: The outermost operator around the request; ``""`` outside of all. Foreign text.
-        bytes_per_step: What it adds in the mean of the steps looked at.
-        blocks: How many there are in all.
-    """
-
-    operator: str
-    bytes_per_step: float
-    blocks: int
-
-
-def holders_of(trace: Trace, events: pl.DataFrame, steps: Ints) -> tuple[Holder, ...] | None:
+def holders_of(trace: Trace, events: pl.DataFrame, steps: Ints) -> pl.DataFrame | None:
     """Blocks that were taken in these steps and never given back, by who asked for them, largest first.
 
     Args:
@@ -45,7 +29,8 @@ def holders_of(trace: Trace, events: pl.DataFrame, steps: Ints) -> tuple[Holder,
             its blocks may be given back in the next one.
 
     Returns:
-        ``None`` where addresses were not recorded.
+        Columns ``operator`` (the outermost around the request, ``""`` outside of all; foreign text), ``bytes`` and
+        ``blocks``, summed over the steps; ``None`` where addresses were not recorded.
     """
     if not len(steps) or events.get_column("address").null_count():
         return None
@@ -57,7 +42,7 @@ def holders_of(trace: Trace, events: pl.DataFrame, steps: Ints) -> tuple[Holder,
     kept = kept.filter(pl.Series(inside))
     around = _around(trace.host, kept)
     operators = call_names.operators(trace.host)
-    groups = (
+    return (
         kept.select(
             "bytes",
             operator=_names(trace.host, _outermost(trace.host, around, operators)),
@@ -66,9 +51,6 @@ def holders_of(trace: Trace, events: pl.DataFrame, steps: Ints) -> tuple[Holder,
         .agg(pl.sum("bytes"), pl.len().alias("blocks"))
         .sort(["bytes", "operator"], descending=[True, False])
         .head(MOST)
-    )
-    return tuple(
-        Holder(operator, size / len(steps), blocks) for operator, size, blocks in groups.iter_rows()
     )
 
 
