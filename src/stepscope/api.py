@@ -22,15 +22,7 @@ from stepscope.job.recorded_rank import recorded_ranks, run_parts
 from stepscope.job.waiting import waiting_of
 from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
-from stepscope.schema.light import light_files
 from stepscope.schema.report import Health, Notice, Recording, Report
-from stepscope.schema.run_folder import (
-    TRACE_SUFFIX,
-    RankRecording,
-    RunFolder,
-    is_run_folder,
-    load_run,
-)
 from stepscope.units import ns_to_ms
 
 if TYPE_CHECKING:
@@ -44,6 +36,7 @@ if TYPE_CHECKING:
     from stepscope.schema.job_report import JobReport
     from stepscope.schema.light_report import LightReport
     from stepscope.schema.loader import LoaderReport, PlaceRow
+    from stepscope.schema.run_folder import RankRecording, RunFolder
 
 # What only jobs, run folders or prices need is imported where it is used: importing all of it takes longer
 # than diagnosing a usual trace.
@@ -120,12 +113,13 @@ def price(report: Report, options: CostOptions) -> Report:
 
 def has_steps_only(paths: Sequence[str | os.PathLike[str]]) -> bool:
     """Whether what is named is one run folder in which there are step times of a whole run, and no traces."""
-    folder = Path(paths[0]) if len(paths) == 1 else None
-    return (
-        folder is not None
-        and bool(light_files(folder))
-        and not any(folder.glob(f"rank*/*{TRACE_SUFFIX}"))
-    )
+    folder = _only_folder(paths)
+    if folder is None:
+        return False
+    from stepscope.schema.light import light_files  # noqa: PLC0415  (see above)
+    from stepscope.schema.run_folder import TRACE_SUFFIX  # noqa: PLC0415
+
+    return bool(light_files(folder)) and not any(folder.glob(f"rank*/*{TRACE_SUFFIX}"))
 
 
 def load_light(path: str | os.PathLike[str]) -> LightReport:
@@ -178,9 +172,18 @@ def _starts_like_a_report(path: Path) -> bool:
 
 
 def _run_folder(paths: Sequence[str | os.PathLike[str]]) -> RunFolder | None:
-    if len(paths) != 1 or str(paths[0]) == "-" or not is_run_folder(Path(paths[0])):
+    folder = _only_folder(paths)
+    if folder is None:
         return None
-    return load_run(Path(paths[0]))
+    from stepscope.schema.run_folder import is_run_folder, load_run  # noqa: PLC0415  (see above)
+
+    return load_run(folder) if is_run_folder(folder) else None
+
+
+def _only_folder(paths: Sequence[str | os.PathLike[str]]) -> Path | None:
+    """The folder that is all that was named; ``None`` for anything else."""
+    only = Path(paths[0]) if len(paths) == 1 and str(paths[0]) != "-" else None
+    return only if only is not None and only.is_dir() else None
 
 
 def _traces_of(run: RunFolder) -> list[str]:

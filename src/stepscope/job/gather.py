@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from stepscope.errors import InputError, OptionError
 from stepscope.job.digest import RankDigest
-from stepscope.job.result import Job, compare
 from stepscope.job.slurm import nodes_of, slurm_workers
 from stepscope.job.task import FileDigest, Task
 from stepscope.job.workers import Cluster, Processes
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from stepscope.job.result import Job
     from stepscope.job.workers import Workers
     from stepscope.predict import Setting
 
@@ -114,12 +114,20 @@ def _gathered(
         raise refused[0]
     groups, notices = ranks.group([one.identity for one in read.values()])
     digests = _of_groups(task, groups, read, workers)
-    job = compare(digests)
+    job = _compared(digests)
     return Gathered(
         _arriving_together(task, digests, job, workers),
         (*notices, *_foreign(refused, len(files)), *ranks.missing(groups)),
         job,
     )
+
+
+def _compared(digests: Sequence[RankDigest]) -> Job | None:
+    if len(digests) < 2:
+        return None
+    from stepscope.job.result import compare  # noqa: PLC0415  (only jobs need it)
+
+    return compare(digests)
 
 
 def _bytes_told(files: Sequence[str], progress: Progress | None) -> Callable[[int], None] | None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -70,6 +67,11 @@ def _in_pool(
     keep: Callable[[int, R], None],
 ) -> None:
     """Works off what it can; returns early, with items left, when a process dies."""
+    # Most analyses are of one file and start no process.
+    import multiprocessing  # noqa: PLC0415
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait  # noqa: PLC0415
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
+
     with (
         _few_table_threads(max(usable_cores() // processes, 1)),
         ProcessPoolExecutor(

@@ -54,42 +54,57 @@ class Decoding:
         self.count = 0
         self.repairs = Repairs()
         self._reads_text = False
-        self._most_rows = limits.most_rows()
+        self._most_rows: int | None = None
 
-    def take(self, text: bytes, *, final: bool) -> Taken:
+    def take(self, array: bytes, *, final: bool) -> Taken:
         """Decodes one piece.
 
         Args:
-            text: Starts at an event and ends behind one; with ``final`` it goes on to the file's end.
+            array: Text between ``[`` and ``]`` that starts at an event and ends behind one; with ``final``
+                it goes on to the file's end, without a ``]`` of our own.
             final: Whether it is the last.
+
+        Returns:
+            How far the text behind the ``[`` was read.
 
         Raises:
             LimitError: The tables grow beyond what this machine's memory can hold.
         """
-        if self.columns.rows > self._most_rows:
-            raise LimitError(
-                f"its tables would have more than {self._most_rows} rows, for which the memory is not there",
-                path=self.path,
-                way_out="record fewer steps",
-            )
-        if not final and not self.columns.with_python and self._skip_python(text):
-            return Taken(len(text), ended=False)
-        array = b"[" + text + (b"" if final else b"]")
+        self._refuse_many_rows()
+        length = len(array) - (1 if final else 2)
+        if not final and not self.columns.with_python and self._skip_python(array):
+            return Taken(length, ended=False)
         try:
             self._add(array)
         except (msgspec.DecodeError, RecursionError) as error:
             end = end_of_list(array, error)
             if end is None:
-                return self._salvage(text, final=final)
+                return self._salvage(array[1 : 1 + length], final=final)
             self._add(array[: end + 1])
             return Taken(end - 1, ended=True)
-        return Taken(len(text), ended=final)
+        return Taken(length, ended=final)
+
+    def _refuse_many_rows(self) -> None:
+        rows = self.columns.rows
+        if rows <= min(limits.FEW_ROWS, limits.ROWS):
+            return
+        if self._most_rows is None:
+            self._most_rows = limits.most_rows()
+        if rows > self._most_rows:
+            raise LimitError(
+                f"its tables would have more than {self._most_rows} rows, for which the memory is not there",
+                path=self.path,
+                way_out="record fewer steps",
+            )
 
     def _skip_python(self, text: bytes) -> bool:
         """Whether the piece is nothing but Python frames, which were counted without being decoded."""
-        is_compact = COMPACT in text[:STYLE_BYTES]
-        count = text.count(PYTHON_CATEGORY[is_compact])
-        if not count or count != text.count(PHASE):
+        start = text[:STYLE_BYTES]
+        category = PYTHON_CATEGORY[COMPACT in start]
+        if category not in start:
+            return False
+        count = text.count(category)
+        if count != text.count(PHASE):
             return False
         self.columns.skip_python(count)
         self.count += count

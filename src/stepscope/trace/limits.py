@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import psutil
-
 PIECE_BYTES = 2**19
 """Text decoded at a time; about what the caches of a core hold together with what it becomes."""
 
@@ -38,10 +36,15 @@ DISTINCT_TEXT_BYTES = 2**30
 ROW_BYTES = 400
 """Memory that a row takes at most while tables are made."""
 
+FEW_ROWS = 1_000_000
+"""The memory for so many rows is always there; it is asked for when there are more."""
+
 ROWS = 200_000_000
 """Most rows of one file's tables, whatever the memory."""
 
 
 def most_rows() -> int:
     """Rows for which this machine has the memory: half of what is free now."""
+    import psutil  # noqa: PLC0415  (few traces are so large)
+
     return min(ROWS, psutil.virtual_memory().available // 2 // ROW_BYTES)

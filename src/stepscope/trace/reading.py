@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from multiprocessing import parent_process
 from typing import TYPE_CHECKING, TypeVar
 
 from stepscope.trace import splitting
@@ -59,14 +58,19 @@ def read_text(path: str, *, with_python: bool, told: Told | None = None) -> Text
     Raises:
         InputError: It cannot be read or is something else.
     """
-    # A process of a pool has its core; the others belong to the rest of the pool.
-    cores = min(usable_cores(), MOST_WORKERS) if parent_process() is None else 1
-    if cores > 1 and splitting.is_worth_it(path):
+    if splitting.is_worth_it(path) and (cores := _cores()) > 1:
         try:
             return _by_several(path, cores, with_python=with_python, told=told)
         except NeedsOneReader:
             pass
     return _by_one(path, with_python=with_python, told=told)
+
+
+def _cores() -> int:
+    """Those of this process; one of a pool has its core, the others belong to the rest of the pool."""
+    from multiprocessing import parent_process  # noqa: PLC0415  (few traces are so large)
+
+    return min(usable_cores(), MOST_WORKERS) if parent_process() is None else 1
 
 
 def _telling(items: Iterable[T], position: Callable[[T], int], told: Told | None) -> Iterator[T]:
