@@ -1,4 +1,5 @@
 import argparse
+import dataclasses
 import json
 
 import pytest
@@ -6,6 +7,8 @@ import pytest
 from stepscope.cli import compare
 from stepscope.errors import GateFailedError, InputError
 from stepscope.report import saved
+from stepscope.report.kept_gains import load_gains
+from stepscope.schema.report import Gain
 from tests.report import examples
 from tests.report.test_compare import STEADY, with_steps
 
@@ -85,3 +88,24 @@ def test_a_share_must_be_one(files, share, capsys):
         run(files["steady"], files["slow"], f"--fail-if-slower={share}")
     assert stop.value.code == 2
     assert "no share" in capsys.readouterr().err
+
+
+def test_a_run_folder_keeps_its_predictions_beside_what_was_measured(tmp_path, capsys):
+    gain = Gain(low=1.1, high=1.3, unit="ratio", step_ms_low=1, step_ms_high=2, basis="replay")
+    slow = with_steps(ms * 1.2 for ms in STEADY)
+    (finding,) = (dataclasses.replace(one, gain=gain) for one in slow.findings[:1])
+    run_folder = tmp_path / "before"
+    run_folder.mkdir()
+    (run_folder / "run.json").touch()
+    saved.save(dataclasses.replace(slow, findings=(finding,)), run_folder / "report.json")
+    after = tmp_path / "after.json"
+    saved.save(dataclasses.replace(with_steps(STEADY), findings=()), after)
+    run(run_folder, after)
+    assert f"kept in {run_folder / 'gains.json'}" in capsys.readouterr().out
+    (kept,) = load_gains(run_folder)
+    assert (kept.code, kept.after, kept.held) == (finding.code, str(after), True)
+
+
+def test_files_beside_a_report_are_left_alone(files, tmp_path, capsys):
+    run(files["slow"], files["steady"])
+    assert not (tmp_path / "gains.json").exists()

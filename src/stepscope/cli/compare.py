@@ -5,11 +5,15 @@ the spread between steps and the drift inside each run, so that chance is not so
 
   stepscope compare runs/before runs/after
   stepscope compare main.json branch.json --fail-if-slower 5%     exit status 1 for CI
+
+When BEFORE is a run folder, its gains.json keeps each prediction for a finding that AFTER has no more beside
+what was measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +21,7 @@ from typing import TYPE_CHECKING
 from stepscope.errors import GateFailedError, InputError
 
 if TYPE_CHECKING:
+    from stepscope.report.compare import Comparison
     from stepscope.report.compare_stats import Ratio
 
 NAME = "compare"
@@ -55,7 +60,11 @@ def run(args: argparse.Namespace) -> int:
     from stepscope.report.whole import write_whole
 
     comparison = compare(api.load_report(args.before), api.load_report(args.after))
-    print_comparison(comparison, file=sys.stderr if args.json == "-" else sys.stdout)
+    out = sys.stderr if args.json == "-" else sys.stdout
+    print_comparison(comparison, file=out)
+    kept = _kept(args, comparison)
+    if kept is not None:
+        print(f"Prediction and measurement are kept in {kept}", file=out)
     if args.json == "-":
         sys.stdout.write(to_json(comparison).decode())
     elif args.json:
@@ -70,6 +79,17 @@ def run(args: argparse.Namespace) -> int:
         )
     _gate(comparison.ratio, args.fail_if_slower, is_open=_passes(comparison.certain, args))
     return 0
+
+
+def _kept(args: argparse.Namespace, comparison: Comparison) -> Path | None:
+    """Where the gains are kept; ``None`` without any, where BEFORE is no run folder, or one of somebody else."""
+    from stepscope.report.kept_gains import gains_of, keep_gains
+    from stepscope.schema.run_folder import is_run_folder
+
+    folder, gains = Path(args.before), gains_of(comparison, args.after)
+    if not gains or not is_run_folder(folder) or not os.access(folder, os.W_OK):
+        return None
+    return keep_gains(folder, gains)
 
 
 def _passes(certain: bool, args: argparse.Namespace) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.schema.report import Gain
+from stepscope.schema.run_time import ACCOUNT_BASIS
 
 if TYPE_CHECKING:
     from stepscope.schema.run_time import RunPart, RunParts
 
 TRAINING: tuple[RunPart, ...] = ("steps", "evaluation", "checkpoint", "between")
 """Parts that recur for as long as a run trains; start-up and end are paid once."""
-
-BASIS = "run-account"
 
 BESIDE = 1.05
 """What interrupts training also slows the steps behind it: caches are cold, and the system still writes. That is of
@@ -46,5 +45,5 @@ def with_less_of(time: RunParts, steps: int, part: RunPart, least: float) -> Gai
         unit="ratio",
         step_ms_low=fast / BESIDE / steps,
         step_ms_high=slow / steps,
-        basis=BASIS,
+        basis=ACCOUNT_BASIS,
     )

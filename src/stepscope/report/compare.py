@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from stepscope.report.compare_rows import Change, kernel_changes, operator_changes
 from stepscope.report.compare_stats import Ratio, compare_series
+from stepscope.schema.run_time import ACCOUNT_BASIS
 
 if TYPE_CHECKING:
     from stepscope.schema.report import Finding, Gain, RankReport, Report
@@ -214,7 +215,7 @@ def _lacking(report: Report, other: Report) -> tuple[Finding, ...]:
 
 
 def _predictions(gone: tuple[Finding, ...], ratio: Ratio | None) -> tuple[Prediction, ...]:
-    """Promises of findings that are gone, held against the measured ratio."""
+    """Promises of findings that are gone, held against the measured ratio; those of the steps, which were measured."""
     if ratio is None:
         return ()
     return tuple(
@@ -226,5 +227,5 @@ def _predictions(gone: tuple[Finding, ...], ratio: Ratio | None) -> tuple[Predic
             finding.gain.low <= ratio.headline <= finding.gain.high,
         )
         for finding in gone
-        if finding.gain is not None
+        if finding.gain is not None and finding.gain.basis != ACCOUNT_BASIS
     )

@@ -12,6 +12,7 @@
         trace-<K>.pt.trace.json.gz      one profiler window each
       processes.jsonl                   ProcessNote lines: which processes were recorded, and which not
       report.json, report.html          written by the analysis
+      gains.json                        predictions beside what a comparison measured after the change
 
 Every JSON file is replaced atomically and ``steps.csv`` is only appended to, so that the folder of
 a run that was killed is readable up to about its last second. This module needs nothing beyond the

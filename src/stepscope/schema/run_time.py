@@ -18,6 +18,9 @@ RUN_PARTS: tuple[RunPart, ...] = (
 )
 """In the order in which they are shown."""
 
+ACCOUNT_BASIS = "run-account"
+"""Basis of gains of the whole run, which the steps alone do not show."""
+
 MOST_PHASES = 1000
 """A run that changes part more often, for instance one that evaluates after each step, is followed so far."""
 
