@@ -87,3 +87,45 @@ def test_no_argument_of_a_command_hides_what_runs_it():
     done = stepscope("cost", "--gpus", "1", "--hours", "1", "--device", "H100", "--site", "none")
     assert done.returncode == 0, done.stderr
     assert "Electricity" in done.stdout
+
+
+def test_a_reading_command_imports_without_a_search_for_garbage_and_searches_afterwards():
+    code = (
+        "import gc, sys, stepscope.__main__ as program; program.import_readers();"
+        "print(gc.isenabled(), gc.get_freeze_count() > 10_000, 'stepscope.api' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout == "True True True\n", done.stderr
+
+
+@pytest.mark.parametrize("words", [("analyze", "--help"), ("watch", "--help"), ()])
+def test_what_reads_nothing_does_not_import_the_readers(words):
+    code = (
+        "import sys, stepscope.__main__ as program; sys.argv[1:] = sys.argv[2:]\n"
+        "try:\n    program.run()\n"
+        "finally:\n    print('stepscope.api' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "stepscope", *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stderr.splitlines()[-1] == "False"
+
+
+def test_an_import_that_fails_is_told_in_one_line(tmp_path):
+    (tmp_path / "polars.py").write_text("raise ImportError('polars is broken')")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import stepscope.__main__ as program;"
+        "sys.argv[1:] = ['analyze', 'x.json']; program.run()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == program.OWN_FAULT
+    assert "polars is broken" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
