@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
 import pytest
 
 from stepscope.analysis.results import run_all
-from stepscope.predict import gains
+from stepscope.predict import gains, together_gain
 from stepscope.predict.excerpt import LEAST_STEPS, excerpt
 from stepscope.testing import TraceBuilder
 from stepscope.trace.scope import scope_of
@@ -55,9 +56,11 @@ def test_the_gain_of_a_stretch_is_that_of_the_whole(monkeypatch):
     trace = Run(steps=24, wait=30 * MS, collective=1 * MS).read()
     results = run_all(trace)
     shortest = np.full(int(trace.device["is_communication"].sum()), MS // 2)
-    whole = gains(trace, results, shortest_ns=shortest)
+    whole = gains(trace, results)
+    whole = replace(whole, together=together_gain(trace, shortest))
     module = import_module("stepscope.predict.gains")
     monkeypatch.setattr(module, "excerpt", lambda one: excerpt(one, most=10))
-    part = gains(trace, results, shortest_ns=shortest)
+    part = gains(trace, results)
+    part = replace(part, together=together_gain(trace, shortest))
     for name in ("input", "communication", "together"):
         assert getattr(part, name).low == pytest.approx(getattr(whole, name).low, rel=0.02)

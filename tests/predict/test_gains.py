@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from stepscope.analysis.results import run_all
-from stepscope.predict import Setting, gains, shortest_calls
+from stepscope.predict import Setting, gains, shortest_calls, together_gain
 from stepscope.predict.period import step_ns
 from stepscope.predict.replay import replay
 from stepscope.testing import A100, Setup, TraceBuilder
@@ -44,7 +46,7 @@ def test_an_input_bound_run_gains_by_input_only():
 def test_every_range_is_ordered_and_means_its_step_times():
     run = Run(wait=5 * MS, copy=2 * MS, pinned=False, item=True, collective=200 * US, name=PLAIN)
     trace = run.read()
-    found = gains_of(trace)
+    found = gains_of(trace, whole=True)
     base = replay(trace)
     now = step_ns(base.graph, base.times) / 1e6
     for name in FIELDS:
@@ -54,6 +56,8 @@ def test_every_range_is_ordered_and_means_its_step_times():
         assert gain.step_ms_low == pytest.approx(now / gain.high)
         assert gain.step_ms_high == pytest.approx(now / gain.low)
     assert found.kernels[0].name == PLAIN
+    assert found.path is not None
+    assert found == replace(gains_of(trace), kernels=found.kernels, path=found.path)
 
 
 def test_tensor_cores_are_bounded_by_memory_and_peak():
@@ -142,11 +146,7 @@ def test_ranks_that_arrive_together_gain_on_those_that_waited():
     results = [run_all(trace) for trace in traces]
     shortest = shortest_calls(results)
     assert shortest is not None
-    found = [
-        gains(trace, result, shortest_ns=least)
-        for trace, result, least in zip(traces, results, shortest, strict=True)
-    ]
-    waited, came_last = (one.together for one in found)
+    waited, came_last = map(together_gain, traces, shortest)
     assert waited is not None
     assert came_last is not None
     assert waited.low > 1.3

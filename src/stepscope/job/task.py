@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepscope.analysis.results import run_all
 from stepscope.errors import InputError, OptionError
 from stepscope.job.digest import RankDigest, digest_of
-from stepscope.predict import Setting, gains
+from stepscope.predict import Setting, together_gain
 from stepscope.trace import ranks
 from stepscope.trace.loading import join, read_file
 from stepscope.trace.select import select_steps
@@ -71,7 +70,7 @@ class Task:
         files = [self._read(path) for path in paths]
         identities = tuple(ranks.identity_of(file) for file in files)
         trace = self._trace(files, ranks.RankFiles(identities[0].rank, "", identities))
-        return gains(trace, run_all(trace), self._setting(paths[0]), shortest_ns).together
+        return together_gain(trace, shortest_ns, self._setting(paths[0]))
 
     def _read(self, path: str) -> TraceFile:
         return read_file(path, keep=self.keep, told=self.told)

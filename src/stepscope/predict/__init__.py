@@ -5,7 +5,7 @@ first; when that does not give the measured steps back, nothing is predicted.
 """
 
 from stepscope.predict.classes import ClassGain, Kind
-from stepscope.predict.gains import Gains, KernelGain, WorkersGain, gains
+from stepscope.predict.gains import Gains, KernelGain, WorkersGain, gains, together_gain
 from stepscope.predict.pipeline import Plan
 from stepscope.predict.recompile import Recompiled
 from stepscope.predict.source import CleanSteps, Setting, Staging
@@ -24,4 +24,5 @@ __all__ = [
     "WorkersGain",
     "gains",
     "shortest_calls",
+    "together_gain",
 ]

@@ -77,7 +77,7 @@ class Gains:
     Attributes:
         error_frac: Median error of the unchanged replay over the steady steps.
         withheld: Why no replay is used, as a sentence; ``""`` when it is.
-        path: The critical path of the steady steps; ``None`` when withheld.
+        path: The critical path of the steady steps; ``None`` when withheld or not asked for.
         input: The next batch is always there; where the time to make one is known, with the best number of
             workers, kept between epochs.
         workers: By number of loader workers and nothing else changed, when the time to make a batch is known.
@@ -95,7 +95,7 @@ class Gains:
         together: No rank waits for another in a collective; ``None`` also where ranks cannot be compared.
             On the rank that comes last it is small: the gain of the job is that of the others.
         tensor_cores: Matrix products use Tensor Cores, within the device's roofline.
-        kernels: The longest kernels, each twice as fast.
+        kernels: The longest kernels, each twice as fast; none where they were not asked for.
         classes: Kinds of work that a known change shortens or removes.
         recompiled: Compilation in steady steps, and the gain without it.
         restart: Workers live on between epochs; ``None`` where they do, or nobody saw them.
@@ -136,10 +136,7 @@ class Gains:
 
 
 def gains(
-    trace: Trace,
-    results: Results,
-    setting: Setting | None = None,
-    shortest_ns: Ints | None = None,
+    trace: Trace, results: Results, setting: Setting | None = None, *, whole: bool = False
 ) -> Gains:
     """Replays one rank unchanged and with one thing changed at a time; of a long trace, a typical stretch.
 
@@ -147,30 +144,51 @@ def gains(
         trace: The rank's tables.
         results: The analyses of the same trace.
         setting: What its recorder measured; ``None`` for a trace of somebody else.
-        shortest_ns: What ``together.shortest_calls`` gives for the rank; ``None`` for a single rank.
+        whole: Whether ``path`` and ``kernels`` are worked out too, which no rule asks for.
     """
     if trace.gpu_recorded is False:
         return Gains(error_frac=0.0, withheld="the GPU side was not recorded")
     setting = setting or Setting()
+    trace = excerpt(trace).trace
+    base, error, why = _explained(trace)
+    if base is None:
+        return Gains(error_frac=error, withheld=why)
+    base = calibrated(base, setting)
+    found = replace(_predicted(trace, results, base, setting), error_frac=error)
+    if not whole:
+        return found
+    return replace(found, path=critical_path(base.graph, base.times), kernels=_kernels(trace, base))
+
+
+def together_gain(trace: Trace, shortest_ns: Ints, setting: Setting | None = None) -> Gain | None:
+    """What one rank gains when no rank waits for another in a collective, and nothing else.
+
+    Args:
+        trace: The rank's tables.
+        shortest_ns: What ``together.shortest_calls`` gives for the rank.
+        setting: As :func:`gains` takes it.
+    """
+    if trace.gpu_recorded is False:
+        return None
     part = excerpt(trace)
-    if shortest_ns is not None:
-        moves = trace.device.get_column("is_communication").to_numpy().astype(np.bool_)
-        shortest_ns = shortest_ns[part.kept[moves]]
-    trace = part.trace
+    moves = trace.device.get_column("is_communication").to_numpy().astype(np.bool_)
+    base, _, _ = _explained(part.trace)
+    if base is None:
+        return None
+    base = calibrated(base, setting or Setting())
+    return _of(base, arriving_together(part.trace, base.graph, shortest_ns[part.kept[moves]]))
+
+
+def _explained(trace: Trace) -> tuple[Replay | None, float, str]:
+    """The unchanged replay, its error, and why it is none where it does not explain the trace."""
     base = replay(trace)
     error = error_frac(base)
     if not base.graph.are_steps and not len(base.graph.launch):
-        return Gains(error_frac=error, withheld="the window holds neither steps nor launches")
+        return None, error, "the window holds neither steps nor launches"
     if is_withheld(base):
-        return Gains(
-            error_frac=error,
-            withheld="replaying the recorded steps without any change does not give their length back",
-        )
-    base = calibrated(base, setting)
-    together = None
-    if shortest_ns is not None:
-        together = _of(base, arriving_together(trace, base.graph, shortest_ns))
-    return replace(_predicted(trace, results, base, setting), error_frac=error, together=together)
+        why = "replaying the recorded steps without any change does not give their length back"
+        return None, error, why
+    return base, error, ""
 
 
 def _predicted(trace: Trace, results: Results, base: Replay, setting: Setting) -> Gains:
@@ -182,7 +200,6 @@ def _predicted(trace: Trace, results: Results, base: Replay, setting: Setting) -
     return Gains(
         error_frac=0.0,
         withheld="",
-        path=critical_path(graph, base.times),
         input=_input(base, line, plan),
         workers=_workers(base, line, plan.workers, restarts=setting.restarts)
         if line and plan
@@ -200,7 +217,6 @@ def _predicted(trace: Trace, results: Results, base: Replay, setting: Setting) -
         else None,
         communication=_communication(trace, base),
         tensor_cores=_tensor_cores(trace, results, base),
-        kernels=_kernels(trace, base),
         classes=class_gains(trace, base),
         recompiled=recompiled(trace, base),
         restart=_restart(base, setting),
