@@ -44,7 +44,7 @@ CASES = (
     Program(
         "checkpoint-every-step",
         "the model is written to disk in every step",
-        "RU001",
+        "HO001",
         "checkpoint.py",
     ),
 )

@@ -2,7 +2,8 @@
 
 What it does:
     Fires when the recorder saw two checkpoints or more, and they take a twentieth of the run or more; what comes
-    before the end of the first step and behind the last one is left out.
+    before the end of the first step and behind the last one is left out. Checkpoints in every second step or more
+    are told as the program's own work in the step (HO001), where that fires.
 
 Why it costs:
     ``torch.save`` copies the state from the device, packs it and writes it, and the device does nothing meanwhile.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stepscope.advice import host_between
 from stepscope.advice.base import Rule, severity
 from stepscope.predict.whole_run import training_ms, with_less_of
 from stepscope.schema.report import Evidence, Finding
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 LEAST_TIMES = 2
 """What came up once may never come again."""
+
+IN_EVERY = 0.5
+"""What comes with every second step is a part of steps: the trace shows it, with its line, and that rule tells it."""
 
 LEAST_STEPS = 20
 """In a shorter run a single event weighs more than it will."""
@@ -59,6 +63,8 @@ def rule_of(
             return None
         times, whole, own = work.count(time), training_ms(time), time.parts_ms.get(work.part, 0.0)
         if times < LEAST_TIMES or whole <= 0 or own < work.least_share * whole:
+            return None
+        if times >= IN_EVERY * run.steps and host_between.find(context) is not None:
             return None
         share = own / whole
         return Finding(
