@@ -66,7 +66,12 @@ def find(context: Context) -> Finding | None:
             Evidence(name="loader workers of each rank", value=run.workers, unit="count"),
         ),
         action=f"Give operators {left} thread{'' if left == 1 else 's'}{ranks}, or ask for more cores. No trace tells "
-        "how long a thread waited for its core, so that the gain is not predicted; stepscope tune measures it.",
+        "how long a thread waited for its core, so that the gain is not predicted; "
+        + (
+            "stepscope tune measures it."
+            if run.processes == 1
+            else "a short run of each measures it."
+        ),
         snippet=SNIPPET.format(threads=left, wanted=wanted, have=run.threads),
         confidence="high",
     )

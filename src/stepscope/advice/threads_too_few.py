@@ -71,7 +71,11 @@ def find(context: Context) -> Finding | None:
             Evidence(name="cores that they may use", value=run.cores, unit="count"),
         ),
         action=f"Give operators {left} threads. How well they divide no trace tells, so that the gain is not predicted; "
-        "stepscope tune measures it.",
+        + (
+            "stepscope tune measures it."
+            if run.processes == 1
+            else "a short run of each measures it."
+        ),
         snippet=SNIPPET.format(threads=left),
         confidence="low",
         share_frac=computing,
