@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from pathlib import Path
 from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import Any
@@ -182,10 +183,10 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_line_of_a_script_that_holds_the_window_is_found(tmp_path):
-    ended = profiled(
-        tmp_path / "run", "held_line.py", options=("--warmup", "2", "--clean", "3", "--active", "3")
-    )
+@pytest.mark.parametrize("command", [("held/__main__.py",), ("-m", "held")])
+def test_the_line_of_a_script_or_package_that_holds_the_window_is_found(tmp_path, command):
+    counts = ("--warmup", "2", "--clean", "3", "--active", "3")
+    ended = profiled(tmp_path / "run", *command, options=counts)
     assert ended.status == 0, ended.stderr
     (rank,) = ended.run.ranks
     found = load_stacks(rank.trace)
@@ -193,4 +194,5 @@ def test_the_line_of_a_script_that_holds_the_window_is_found(tmp_path):
     innermost = [found.code[found.stacks[number].lines[-1]] for number in found.stack]
     held = [line for line in innermost if "the planted line" in line.text]
     assert {(line.function, line.is_users) for line in held} == {("hold", True)}
+    assert {Path(line.file).parts[-2:] for line in held} == {("held", "__main__.py")}
     assert len(held) >= 9

@@ -32,6 +32,7 @@ class Guard:
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
         self._cleanups: list[Callable[[], None]] = []
+        self._told: list[Callable[[], None]] = []
         self.failure: Exception | None = None
         self.is_on = True
         self._pid = os.getpid()
@@ -40,6 +41,12 @@ class Guard:
     def switch_off(self) -> None:
         """Let nothing guarded run any more."""
         self.is_on = False
+        for tell in self._told:
+            tell()
+
+    def when_off(self, tell: Callable[[], None]) -> None:
+        """Have something called when this is switched off, that cannot fail; in a forked child too."""
+        self._told.append(tell)
 
     def on_failure(self, cleanup: Callable[[], None]) -> None:
         """Have something undone when the guard trips; what fails in it is ignored."""

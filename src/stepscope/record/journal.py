@@ -92,7 +92,13 @@ class Journal:
         return layout.STEPS_HEADER
 
     def step(
-        self, number: int, kind: StepKind, start_ns: int, duration_ns: int, wait_ns: int
+        self,
+        number: int,
+        kind: StepKind,
+        start_ns: int,
+        duration_ns: int,
+        wait_ns: int,
+        _parts: tuple[int, ...] = (),
     ) -> None:
         """Note a whole step; reaches the disk within about a second."""
         self._rows.append((number, kind, start_ns, duration_ns, wait_ns))

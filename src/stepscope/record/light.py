@@ -40,7 +40,7 @@ class LightRecorder(Recorder):
     ) -> None:
         super().__init__(plan, journal, guard, begin_ns)
         self._light = journal
-        self._marks = journal.marks
+        self._marks = self._usual.marks = journal.marks
         self.driver = _NoWindows(plan, self.driver.windows, self.notices)
         self.loaders = _UnwrittenLoaders(journal.rank_folder, guard)
         optimizers, loaders, _, profilers, saving = self._hooks
@@ -62,7 +62,7 @@ class LightRecorder(Recorder):
         self._phases.install()
 
     def optimizer_stepped(self, optimizer: object) -> None:
-        """An optimizer has stepped."""
+        """An optimizer has stepped; the long way."""
         marks = self._marks
         if marks.optimizer_ns:
             marks.optimizer_ends()
@@ -71,16 +71,19 @@ class LightRecorder(Recorder):
         if self._is_parallel:
             if id(optimizer) not in self._arrival.settled:
                 self._arrival.stepped(optimizer)
+                self._usual.optimizer = 0
         elif self._steps_seen < SURE_STEPS:
             self._is_parallel = rank_in_torch() is not None
 
-    def _asked(self, iterator: object) -> None:
-        super()._asked(iterator)
+    def loader_begins(self, iterator: object) -> None:
+        """A loader was asked for a batch; the long way."""
+        super().loader_begins(iterator)
         if self._marks.is_paused or not self._asked_for_training:
             self._marks.is_paused = self.account.is_apart
 
-    def _answered(self, iterator: object, delivers: bool) -> None:
-        super()._answered(iterator, delivers)
+    def loader_returns(self, iterator: object, delivers: bool) -> None:
+        """It hands the batch over, or has none left; the long way."""
+        super().loader_returns(iterator, delivers)
         if self._marks.is_paused:
             self._marks.is_paused = self.account.is_apart
 
@@ -145,5 +148,5 @@ class _UnwrittenLoaders(Loaders):
     def flush(self) -> None:
         """There is nothing to write."""
 
-    def _note(self, number: int, iterator: object, asked_ns: int, now: int) -> None:
+    def _note(self, number: int, batch: int, asked_ns: int, now: int) -> None:
         """The counts hold it."""

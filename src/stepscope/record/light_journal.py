@@ -66,10 +66,12 @@ class LightJournal(Journal):
         start_ns: int,
         duration_ns: int,
         wait_ns: int,
+        parts: tuple[int, ...] = (),
     ) -> None:
-        """Note a whole step; reaches the disk within about a second."""
+        """Note a whole step with its parts, by default those marked until now; reaches the disk within about a second."""
         apart = self._apart() if kind == "disturbed" else 0
-        self._steps.append((duration_ns, wait_ns, *self.marks.take(), apart, start_ns, number))
+        parts = parts or self.marks.take()
+        self._steps.append((duration_ns, wait_ns, *parts, apart, start_ns, number))
         if number < light.EXACT_STEPS - 1:
             if start_ns + duration_ns - self._flushed_ns >= FLUSH_NS:
                 self.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,9 @@ asked of one that is read without gradients, as an evaluation is, but also the r
 
 ROLE_EVERY = 64
 """After so many steps what a loader feeds is looked at only so often."""
+
+MOST_PINS = 4_096
+"""So many pinned batches may be ahead of training."""
 
 MOST_BATCHES = 256
 """A loader that was read so often without any step does not feed training."""
@@ -84,7 +88,7 @@ class Loaders:
         self._steps = 0
         self.trains = False
         self._rows: list[tuple[int, ...]] = []
-        self._pin_ns = 0
+        self._pins: deque[tuple[int, int]] = deque(maxlen=MOST_PINS)
         self._flushed_ns = perf_counter_ns()
         self._meter: BatchMeter | None = None
         self._sampler: StackSampler | None = None
@@ -132,7 +136,7 @@ class Loaders:
 
     def pinned(self, wall_ns: int) -> None:
         """Pinning a batch took so long."""
-        self._pin_ns += wall_ns
+        self._pins.append((perf_counter_ns(), wall_ns))
 
     def delivered(self, iterator: Any, asked_ns: int, now: int, *, has_grad: bool) -> None:
         """Training has a batch that it asked for at that moment."""
@@ -149,23 +153,24 @@ class Loaders:
         if id(iterator) in known.waits_for_first:
             known.waits_for_first.discard(id(iterator))
             known.first_wait_ns += wait
-        self._note(number, iterator, asked_ns, now)
+        self._note(number, getattr(iterator, "_rcvd_idx", 0) - 1, asked_ns, now)
 
     def known(self, iterator: object) -> KnownLoader | None:
         """What is counted of the loader of an iterator; ``None`` where nothing is."""
         return self._known.get(getattr(iterator, LOADER_MARK, -1))
 
-    def gave(self, known: KnownLoader, iterator: object, asked_ns: int, now: int) -> None:
-        """One more batch like the one before it; not the first of an epoch."""
+    def gave(self, known: KnownLoader, batch: int, asked_ns: int, now: int) -> None:
+        """One more batch, of that number, like the one before it; not the first of an epoch."""
         known.batches += 1
         known.since_step += 1
         known.without_grad += known.was_without
         known.wait_ns += now - asked_ns
-        self._note(known.use.number, iterator, asked_ns, now)
+        self._note(known.use.number, batch, asked_ns, now)
 
-    def _note(self, number: int, iterator: object, asked_ns: int, now: int) -> None:
-        batch = getattr(iterator, "_rcvd_idx", 0) - 1
-        pin_ns, self._pin_ns = self._pin_ns, 0
+    def _note(self, number: int, batch: int, asked_ns: int, now: int) -> None:
+        pin_ns = 0
+        while self._pins and self._pins[0][0] <= now:
+            pin_ns += self._pins.popleft()[1]
         self._rows.append((number, batch, asked_ns, now, pin_ns))
         if now - self._flushed_ns >= NS_PER_S:
             self.flush()
@@ -184,11 +189,15 @@ class Loaders:
         if known is None or not self.trains:
             return None
         # What a loader feeds is seen early on, and does not change with every batch.
-        if known.role_at != self._steps and (
-            self._steps < ROLE_EVERY or self._steps % ROLE_EVERY == 0
-        ):
+        since = self._steps - known.role_at
+        if since >= ROLE_EVERY or (since and self._steps < ROLE_EVERY):
             known.role_at, known.role = self._steps, _role(known, self._steps)
         return known.role
+
+    def feeds(self, iterator: object, *, has_grad: bool) -> bool:
+        """Whether a batch is for training: not one that is asked for without gradients by a script that trains."""
+        role = self.role(iterator)
+        return not self.trains or (has_grad if role is None else role == "training")
 
     def uses(self) -> tuple[LoaderUse, ...]:
         """The loaders with their settings and counts as they stand."""

@@ -19,6 +19,19 @@ class Marks:
         optimizer_ns: When the optimizer that steps now began; 0 while none does.
     """
 
+    __slots__ = (
+        "_backward",
+        "_forward",
+        "_optimizer",
+        "_sync_at_arrival",
+        "arrived_ns",
+        "is_paused",
+        "last",
+        "optimizer_ns",
+        "sync",
+        "thread",
+    )
+
     def __init__(self) -> None:
         self.thread: int | None = None
         self.is_paused = False
@@ -56,8 +69,14 @@ class Marks:
         self._optimizer += perf_counter_ns() - self.optimizer_ns
         self.optimizer_ns = 0
 
-    def take(self) -> tuple[int, int, int, int]:
-        """Forward, backward, sync and optimizer of the step that ends here, in nanoseconds; begins anew."""
+    def take(self, now: int = 0) -> tuple[int, int, int, int]:
+        """Forward, backward, sync and optimizer of the step that ends here, in nanoseconds; begins anew.
+
+        Args:
+            now: When the optimizer that ends the step has stepped; 0 where that was told before.
+        """
+        if now and self.optimizer_ns:
+            self._optimizer += now - self.optimizer_ns
         sums = (self._forward, self._backward, self.sync, self._optimizer)
         self._forward = self._backward = self.sync = self._optimizer = 0
         self.optimizer_ns = self._sync_at_arrival = 0

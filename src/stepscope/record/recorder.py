@@ -56,7 +56,7 @@ class Recorder(UsualWay):
     def __init__(
         self, plan: Plan, journal: Journal, guard: Guard, begin_ns: int | None = None
     ) -> None:
-        super().__init__()
+        super().__init__(guard)
         self._journal = journal
         self._guard = guard
         self.notices = Notices()
@@ -79,11 +79,11 @@ class Recorder(UsualWay):
         self._import_hook = ImportHook("torch", guard.wrap(self._listen))
         self._listening: list[Hook] = []
         self._saving = SavingHook(guard.wrap(self.saving_begins), guard.wrap(self.saving_ends))
-        self._compiled = CompiledHook(self.optimizer_stepped, guard)
+        self._compiled = CompiledHook(self.optimizer_stepped, guard, self._usual)
         self._forward = ForwardHook(self.forward_begins, guard)
         self._hooks = (
-            OptimizerHook(guard.wrap(self.optimizer_stepped)),
-            LoaderHook(guard.wrap(self.loader_begins), guard.wrap(self.loader_returns)),
+            OptimizerHook(self._usual),
+            LoaderHook(self._usual),
             MakingHook(
                 journal.rank_folder,
                 self.loader_starts,
@@ -113,7 +113,11 @@ class Recorder(UsualWay):
 
     # What the hooks tell
 
-    def _stepped(self, optimizer: object, now: int) -> None:
+    def optimizer_stepped(self, optimizer: object) -> None:
+        """An optimizer has stepped; the long way."""
+        now = perf_counter_ns()
+        self._usual.heard = True
+        self._catch_up()
         may_move = not self.driver.is_open
         ends, is_new = self._finder.optimizer_stepped(id(optimizer), get_ident(), may_move=may_move)
         if is_new:
@@ -121,26 +125,30 @@ class Recorder(UsualWay):
         if ends:
             self.loaders.stepped()
             self._boundary(now)
+            self._sees_optimizer(optimizer)
         else:
+            self._usual.optimizer = 0
             self._cost.ns += perf_counter_ns() - now
 
     def loader_starts(self, loader: object, iterator: object) -> int:
         """An epoch of a loader begins; the loader's number."""
         self.loaders.trains = self.loaders.trains or optimizer_exists()
         self._saving.look()
-        self._usual = 0
+        self._usual.loader = 0
         return self.loaders.starts(loader, iterator)
 
-    def _asked(self, iterator: object) -> None:
+    def loader_begins(self, iterator: object) -> None:
+        """A loader was asked for a batch; the long way."""
         now = perf_counter_ns()
-        if self._finder.thread is not None and get_ident() != self._finder.thread:
+        if self._usual.is_inside or self._finder.thread not in (None, get_ident()):
             return
         self._loader_depth += 1
         if self._loader_depth > 1:
             return
-        self._usual = 0
+        self._catch_up()
+        self._usual.loader = 0
         self._asked_with_grad = self._has_grad()
-        self._asked_for_training = self._feeds(iterator)
+        self._asked_for_training = self.loaders.feeds(iterator, has_grad=self._asked_with_grad)
         self.account.asked(now, feeds=self._asked_for_training)
         if self._asked_for_training:
             now = self._batch_begins(iterator, now)
@@ -149,7 +157,8 @@ class Recorder(UsualWay):
         self._wait_start_ns = perf_counter_ns()
         self._cost.ns += self._wait_start_ns - now
 
-    def _answered(self, iterator: object, delivers: bool) -> None:
+    def loader_returns(self, iterator: object, delivers: bool) -> None:
+        """The loader hands over a batch, or raises because there is none left; the long way."""
         thread = self._finder.thread
         if self._loader_depth == 0 or (thread is not None and get_ident() != thread):
             return
@@ -164,7 +173,7 @@ class Recorder(UsualWay):
         if delivers:
             self.loaders.delivered(iterator, self._wait_start_ns, now, has_grad=grad)
             if feeds:
-                self._settle_on(iterator)
+                self._sees_loader(iterator)
         elif self._finder.marks_steps(loader_key(iterator)):
             self._drop_step()
         self._cost.ns += perf_counter_ns() - now
@@ -185,9 +194,10 @@ class Recorder(UsualWay):
     def saving_begins(self) -> None:
         """A checkpoint is about to be saved."""
         if get_ident() == self._finder.thread:
+            self._catch_up()
+            self._forget()
             self.account.pauses("checkpoint", perf_counter_ns())
             self._disturbance.is_there = True
-            self._usual = 0
 
     def saving_ends(self) -> None:
         """It has been saved."""
@@ -199,6 +209,7 @@ class Recorder(UsualWay):
         if self.driver.windows.is_busy:
             return
         self._foreign.add(profiler)
+        self._forget()
         self.notices.note(
             "profiler-in-use",
             "the script runs a profiler of its own, and there can be only one at a time",
@@ -213,6 +224,8 @@ class Recorder(UsualWay):
     def step(self) -> None:
         """The user marks the end of a step."""
         now = perf_counter_ns()
+        self._catch_up()
+        self._forget()
         _, is_new = self._finder.marked(get_ident())
         if is_new:
             self._start_over()
@@ -221,15 +234,9 @@ class Recorder(UsualWay):
     def ask_for_window(self) -> None:
         """Somebody outside wants another window."""
         self.driver.ask()
+        self._forget()
 
     # Batches
-
-    def _feeds(self, iterator: object) -> bool:
-        """Whether a batch is for training: not one that is asked for without gradients by a script that trains."""
-        role = self.loaders.role(iterator)
-        if role is not None:
-            return role == "training" or not self.loaders.trains
-        return self._asked_with_grad or not self.loaders.trains
 
     def _batch_begins(self, iterator: object, now: int) -> int:
         """A batch for training begins; the moment from which on the recorder's own time is not counted yet."""
@@ -250,6 +257,7 @@ class Recorder(UsualWay):
     def _evaluation_begins(self) -> None:
         """An evaluation is no part of a step: a step with one in it is told apart."""
         self._disturbance.is_there = True
+        self._forget()
         if self.driver.is_open:
             self._cut_window("an evaluation began inside the window")
 
@@ -273,22 +281,12 @@ class Recorder(UsualWay):
             self._first_boundary(now)
         elif self.driver.is_over and not self._foreign:
             kind: StepKind = "disturbed" if self._disturbance.is_there else "later"
-            start, wait = self._step_start_ns, self._wait_ns
-            self._journal.step(self._number, kind, start, now - start, wait)
-            self._number += 1
-            self._steps_seen += 1
+            self._note_step(kind, self._step_start_ns, now)
         else:
             duration = now - self._step_start_ns
             apart = self._is_apart()
-            self._journal.step(
-                self._number,
-                "disturbed" if apart else self.driver.kind,
-                self._step_start_ns,
-                duration,
-                self._wait_ns,
-            )
-            self._number += 1
-            self._steps_seen += 1
+            kind = "disturbed" if apart else self.driver.kind
+            self._note_step(kind, self._step_start_ns, now)
             before = perf_counter_ns()
             if not apart:
                 source, seen = self._finder.source, self._steps_seen
@@ -333,6 +331,8 @@ class Recorder(UsualWay):
         self._import_hook.remove()
         for hook in self._listening:
             hook.remove()
+        self._forget()
+        self._catch_up()
         self.loaders.close()
         self._run_time = self.account.time(perf_counter_ns())
         if self.driver.is_open:

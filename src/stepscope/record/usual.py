@@ -2,33 +2,100 @@
 
 from __future__ import annotations
 
-from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from stepscope.record.loaders import ROLE_EVERY
+from stepscope.units import NS_PER_S
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stepscope.record.account import RunAccount
     from stepscope.record.disturbance import Disturbance
     from stepscope.record.driver import WindowDriver
-    from stepscope.record.hooks.compiled import CompiledHook
+    from stepscope.record.guard import Guard
     from stepscope.record.journal import Journal
     from stepscope.record.loaders import KnownLoader, Loaders
+    from stepscope.record.marks import Marks
     from stepscope.record.own_cost import OwnCost
     from stepscope.record.steps import StepFinder
+    from stepscope.schema.run_folder import StepKind
+
+MOST_EVENTS = 2 * ROLE_EVERY
+LATEST_NS = NS_PER_S // 4
+"""Usual steps are counted together when so many events are noted, or after so long."""
+
+BATCH = 3
+"""So many figures are noted of a batch; of a step there are fewer or more."""
+
+
+class Usual:
+    """What hooks look at to tell usual steps and batches, and where they note them.
+
+    In a step of some milliseconds the model and its data push everything else out of the processor's caches, so that
+    a step pays for each object that it touches rather than for what is computed. So hooks only append to one list.
+
+    Attributes:
+        loader: Identity of the iterator whose batches are usual; else 0.
+        optimizer: Identity of the optimizer whose steps are usual; else 0.
+        thread: The thread in which they are.
+        is_inside: Whether a usual batch is being fetched.
+        heard: Set when an optimizer has stepped where hooks run: inside a compiled function that is no news.
+        due_ns: When what is noted has to be counted.
+        numbers: Whether the iterator numbers its batches.
+        noted: Of a batch when it was asked for, when it was there and its number; of a step when it ended, when the
+            recorder had noted it, and its four parts where those are timed.
+        marks: Where the parts of a step are summed; ``None`` where they are not.
+        asked: Gets the iterator of a batch that is not usual.
+        returned: Gets it with whether there was a batch.
+        ended: Gets the iterator of a usual batch that did not come, and when it was asked for.
+        stepped: Gets the optimizer of a step that is not usual.
+        counts: Called when what is noted is to be counted.
+    """
+
+    __slots__ = (
+        "asked",
+        "counts",
+        "due_ns",
+        "ended",
+        "heard",
+        "is_inside",
+        "loader",
+        "marks",
+        "noted",
+        "numbers",
+        "optimizer",
+        "returned",
+        "stepped",
+        "thread",
+    )
+
+    def __init__(
+        self,
+        asked: Callable[[object], None],
+        returned: Callable[[object, bool], None],
+        ended: Callable[[object, int], None],
+        stepped: Callable[[object], None],
+        counts: Callable[[], None],
+    ) -> None:
+        self.loader = self.optimizer = self.thread = self.due_ns = 0
+        self.is_inside = self.heard = self.numbers = False
+        self.noted: list[tuple[int, ...]] = []
+        self.marks: Marks | None = None
+        self.asked, self.returned, self.ended = asked, returned, ended
+        self.stepped, self.counts = stepped, counts
 
 
 class UsualWay:
-    """Notes steps and batches that are like those before them, and hands all others to the long way.
+    """Counts usual steps and batches, some dozens at a time, and tells hooks which ones are usual.
 
-    The first ``ROLE_EVERY`` steps go the long way. A later one is usual when no window may open any more, the only optimizer that ever stepped has stepped in the thread
-    that trains, and nothing else than training is known to have run since the last one. A batch is usual when its
-    loader feeds training, gave the batch before too, and no checkpoint and no other loader came between; every
-    so many steps one batch goes the long way, which finds out anew what the loader feeds.
+    The first ``ROLE_EVERY`` steps are not. Later a step is usual when no window may open any more, the only
+    optimizer that ever stepped has stepped in the thread that trains, and nothing else than training has run since
+    the last one. A batch is usual when its loader feeds training, gave the batch before too, and no checkpoint and no
+    other loader came between; every ``ROLE_EVERY`` steps it is found out anew what the loader feeds.
 
-    Both ways lead to the same figures. A recorder is one of these, and its long way the rest of it: a step pays for
-    every call and every object that it touches, so there is one function for each event and nothing between.
+    A recorder is one of these. Whatever of it is not usual begins with :meth:`_catch_up`, so that all is counted in order.
 
     Attributes:
         driver: The windows, which tells when none is needed any more.
@@ -41,93 +108,122 @@ class UsualWay:
     account: RunAccount
     _journal: Journal
     _finder: StepFinder
-    _compiled: CompiledHook
-    _disturbance: Disturbance
     _cost: OwnCost
+    _disturbance: Disturbance
 
-    def __init__(self) -> None:
+    def __init__(self, guard: Guard) -> None:
+        self._usual = Usual(
+            guard.wrap(self.loader_begins),
+            guard.wrap(self.loader_returns),
+            guard.wrap(self._ended),
+            guard.wrap(self.optimizer_stepped),
+            guard.wrap(self._counts),
+        )
+        guard.when_off(self._forget)
         self._number = self._steps_seen = 0
         self._step_start_ns: int | None = None
-        self._wait_ns = self._wait_start_ns = 0
+        self._wait_ns = 0
+        self._wait_start_ns = 0
         self._loader_depth = self._batches = 0
         self._batches_before = 1
         self._foreign: set[int] = set()
-        self._usual = 0
         self._usual_loader: KnownLoader | None = None
 
-    def optimizer_stepped(self, optimizer: object) -> None:
-        """An optimizer has stepped."""
-        now = perf_counter_ns()
-        self._compiled.heard = True
-        start, finder = self._step_start_ns, self._finder
-        if (
-            start is None
-            or id(optimizer) != finder.only
-            or get_ident() != finder.thread
-            or not self.driver.is_over
-            or self._foreign
-            or self._disturbance.is_there
-            or self._steps_seen < ROLE_EVERY
-        ):
-            self._stepped(optimizer, now)
-            return
-        finder.repeats += 1
-        self.loaders.stepped()
-        self._journal.step(self._number, "later", start, now - start, self._wait_ns)
-        self._number += 1
-        self._steps_seen += 1
-        if self._steps_seen % ROLE_EVERY == 0:
-            self._usual = 0
-        self._batches_before, self._batches = self._batches or 1, 0
-        self._wait_ns = 0
-        self._step_start_ns = end = perf_counter_ns()
-        self._cost.ns += end - now
-        self.account.stepped(now, end - now)
+    def _forget(self) -> None:
+        """Nothing is usual from now on."""
+        self._usual.loader = self._usual.optimizer = 0
 
-    def loader_begins(self, iterator: object) -> None:
-        """A loader was asked for a batch."""
-        if (
-            id(iterator) == self._usual
-            and not self._loader_depth
+    def _sees_optimizer(self, optimizer: object) -> None:
+        """A step has gone the long way; the next one of this optimizer may be usual."""
+        usual, finder = self._usual, self._finder
+        is_usual = (
+            id(optimizer) == finder.only
+            and self._steps_seen >= ROLE_EVERY
+            and self._step_start_ns is not None
             and self.driver.is_over
-            and get_ident() == self._finder.thread
-        ):
-            self._loader_depth = 1
-            self._batches += 1
-            self._wait_start_ns = perf_counter_ns()
-        else:
-            self._asked(iterator)
+            and not self._foreign
+            and self.account.is_training
+        )
+        usual.optimizer = id(optimizer) if is_usual else 0
+        usual.thread = finder.thread or 0
 
-    def loader_returns(self, iterator: object, delivers: bool) -> None:
-        """The loader hands over a batch, or raises because there is none left."""
-        known = self._usual_loader
-        if id(iterator) == self._usual and delivers and self._loader_depth == 1 and known:
-            self._loader_depth = 0
-            asked, now = self._wait_start_ns, perf_counter_ns()
-            self._wait_ns += now - asked
-            self.loaders.gave(known, iterator, asked, now)
-            self._cost.ns += perf_counter_ns() - now
-        else:
-            self._answered(iterator, delivers)
-
-    def _settle_on(self, iterator: object) -> None:
-        """Take the loader of a batch for training, which has gone the long way, for the usual one from now on."""
+    def _sees_loader(self, iterator: object) -> None:
+        """A batch for training has gone the long way; the next one of this loader may be usual."""
+        usual = self._usual
         if (
-            self._steps_seen > ROLE_EVERY
+            self._steps_seen >= ROLE_EVERY
             and self._finder.source == "optimizer"
             and self.driver.is_over
             and self.account.is_training
         ):
-            self._usual, self._usual_loader = id(iterator), self.loaders.known(iterator)
+            usual.loader, usual.numbers = id(iterator), hasattr(iterator, "_rcvd_idx")
+            usual.thread = self._finder.thread or 0
+            self._usual_loader = self.loaders.known(iterator)
 
-    def _stepped(self, optimizer: object, now: int) -> None:
+    def _counts(self) -> None:
+        """Enough is noted; what counting it takes is no part of a step."""
+        usual, begin, seen = self._usual, perf_counter_ns(), self._steps_seen
+        is_in_step = len(usual.noted[-1]) == BATCH
+        self._catch_up()
+        if self._steps_seen // ROLE_EVERY > seen // ROLE_EVERY:
+            usual.loader = 0
+        if self._foreign or not self.driver.is_over:
+            self._forget()
+        end = perf_counter_ns()
+        usual.due_ns = end + LATEST_NS
+        self._cost.ns += end - begin
+        if not is_in_step:
+            self.account.own(end - begin)
+            self._step_start_ns = end
+
+    def _catch_up(self) -> None:
+        """Count what is noted."""
+        usual = self._usual
+        noted, usual.noted = usual.noted, []
+        for one in noted:
+            if len(one) == BATCH:
+                self._count_batch(*one)
+            else:
+                self._count_step(one[0], one[1], one[2:])
+
+    def _count_batch(self, asked: int, now: int, number: int) -> None:
+        self._batches += 1
+        self._wait_ns += now - asked
+        if self._usual_loader is not None:
+            self.loaders.gave(self._usual_loader, number - 1, asked, now)
+
+    def _count_step(self, now: int, end: int, parts: tuple[int, ...]) -> None:
+        start = self._step_start_ns or now
+        self._finder.repeats += 1
+        self.loaders.stepped()
+        self._note_step("later", start, now, parts)
+        self._batches_before, self._batches = self._batches or 1, 0
+        self._wait_ns = 0
+        self._step_start_ns = end
+        self._cost.ns += end - now
+        self.account.stepped(now, end - now)
+
+    def _note_step(self, kind: StepKind, start: int, now: int, parts: tuple[int, ...] = ()) -> None:
+        self._journal.step(self._number, kind, start, now - start, self._wait_ns, parts)
+        self._number += 1
+        self._steps_seen += 1
+
+    def _ended(self, iterator: object, asked: int) -> None:
+        """A loader whose batches are usual had none left, or failed: the long way from here on."""
+        self._catch_up()
+        self._loader_depth = 1
+        self._batches += 1
+        self._wait_start_ns = asked
+        self.loader_returns(iterator, False)
+
+    def optimizer_stepped(self, optimizer: object) -> None:
         """The long way of a step."""
         raise NotImplementedError
 
-    def _asked(self, iterator: object) -> None:
+    def loader_begins(self, iterator: object) -> None:
         """The long way to a batch."""
         raise NotImplementedError
 
-    def _answered(self, iterator: object, delivers: bool) -> None:
+    def loader_returns(self, iterator: object, delivers: bool) -> None:
         """The long way back from it."""
         raise NotImplementedError

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stepscope.record.guard import Guard
+    from stepscope.record.usual import Usual
 
 MOST_PARAMETERS = 16
 """So many parameters of an optimizer tell whether it has stepped: PyTorch counts the changes of each."""
@@ -23,16 +24,14 @@ class CompiledHook:
     Args:
         stepped: Gets the optimizer.
         guard: What keeps failures away from the script.
-
-    Attributes:
-        heard: Set when an optimizer has stepped where hooks run: inside a compiled function that is no news.
+        usual: Tells whether an optimizer has stepped where hooks run.
     """
 
-    def __init__(self, stepped: Callable[[object], None], guard: Guard) -> None:
+    def __init__(self, stepped: Callable[[object], None], guard: Guard, usual: Usual) -> None:
         self._stepped, self._guard = stepped, guard
         self._optimizers: WeakSet[Any] = WeakSet()
         self._depth = 0
-        self.heard = False
+        self._usual = usual
         self._undo: list[Callable[[], None]] = []
 
     def install(self) -> None:
@@ -88,12 +87,12 @@ class CompiledHook:
             if is_compiling() or self._depth or not self._optimizers:
                 return made(*args, **kwargs)
             before = self._guard.call(self._versions)
-            self._depth, self.heard = 1, False
+            self._depth, self._usual.heard = 1, False
             try:
                 return made(*args, **kwargs)
             finally:
                 self._depth = 0
-                if not self.heard and before:
+                if not self._usual.heard and before:
                     self._guard.call(self._compare, before)
 
         return call

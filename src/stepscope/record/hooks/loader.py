@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from threading import get_ident
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from stepscope.record.usual import Usual
 
 
 class LoaderHook:
@@ -14,14 +16,11 @@ class LoaderHook:
     Workers never call it, so nothing of this runs in them.
 
     Args:
-        begins: Gets the iterator that is asked for a batch.
-        returns: Gets the iterator, and whether it hands over a batch; it raises otherwise.
+        usual: Tells which batches are only noted, and who gets the others.
     """
 
-    def __init__(
-        self, begins: Callable[[object], None], returns: Callable[[object, bool], None]
-    ) -> None:
-        self._begins, self._returns = begins, returns
+    def __init__(self, usual: Usual) -> None:
+        self._usual = usual
         self._original: Any = None
         self._installed: Any = None
 
@@ -29,17 +28,33 @@ class LoaderHook:
         """Begin to listen."""
         from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-        begins, returns = self._begins, self._returns
+        usual = self._usual
         original = self._original = _BaseDataLoaderIter.__next__
 
         def __next__(self: Any) -> Any:  # noqa: N807
-            begins(self)
+            if id(self) != usual.loader or get_ident() != usual.thread:
+                usual.asked(self)
+                try:
+                    batch = original(self)
+                except BaseException:
+                    usual.returned(self, False)
+                    raise
+                usual.returned(self, True)
+                return batch
+            # Every batch of a long run pays for what follows: nothing in it can fail, so no guard.
+            usual.is_inside = True
+            asked = perf_counter_ns()
             try:
                 batch = original(self)
             except BaseException:
-                returns(self, False)
+                usual.is_inside = False
+                usual.ended(self, asked)
                 raise
-            returns(self, True)
+            usual.is_inside = False
+            now = perf_counter_ns()
+            usual.noted.append((asked, now, self._rcvd_idx if usual.numbers else 0))
+            if now >= usual.due_ns:
+                usual.counts()
             return batch
 
         self._installed = __next__

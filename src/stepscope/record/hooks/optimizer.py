@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import functools
+from threading import get_ident
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stepscope.record.usual import MOST_EVENTS
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from stepscope.record.usual import Usual
 
 _MARK = "_stepscope_wraps"
 
@@ -22,13 +28,13 @@ class OptimizerHook:
     A class stays wrapped when the hook is removed, and from then on tells the hook that listens next.
 
     Args:
-        stepped: Gets the optimizer.
+        usual: Tells which steps are only noted, and who gets the optimizer of the others.
     """
 
     _current: ClassVar[OptimizerHook | None] = None
 
-    def __init__(self, stepped: Callable[[object], None]) -> None:
-        self._stepped = stepped
+    def __init__(self, usual: Usual) -> None:
+        self._usual = usual
         self._depth = 0
         self._handle: Any = None
         self._original: Any = None
@@ -52,9 +58,11 @@ class OptimizerHook:
 
         def after_step(optimizer: object, _args: object, _kwargs: object) -> None:
             if not is_compiling() and not hasattr(getattr(type(optimizer), "step", None), _MARK):
-                self._stepped(optimizer)
+                self._ended(optimizer)
 
-        self._handle = register_optimizer_step_post_hook(after_step)
+        # Every step pays for it, so only where a class was instrumented before.
+        if not all(hasattr(step, _MARK) for step in _instrumented()):
+            self._handle = register_optimizer_step_post_hook(after_step)
 
     def remove(self) -> None:
         """Stop listening, unless somebody else has wrapped it since."""
@@ -62,7 +70,8 @@ class OptimizerHook:
 
         if OptimizerHook._current is self:
             OptimizerHook._current = None
-        self._handle.remove()
+        if self._handle is not None:
+            self._handle.remove()
         if Optimizer.__dict__["profile_hook_step"] is self._installed:
             Optimizer.profile_hook_step = self._original  # type: ignore[method-assign]
 
@@ -73,8 +82,24 @@ class OptimizerHook:
         finally:
             self._depth -= 1
         if self._depth == 0:
-            self._stepped(args[0])
+            self._ended(args[0])
         return result
+
+    def _ended(self, optimizer: object) -> None:
+        usual = self._usual
+        if id(optimizer) != usual.optimizer or get_ident() != usual.thread:
+            usual.stepped(optimizer)
+            return
+        # Every step of a long run pays for what follows: nothing in it can fail, so no guard.
+        now = perf_counter_ns()
+        usual.heard = True
+        marks, noted = usual.marks, usual.noted
+        if marks is None:
+            noted.append((now, perf_counter_ns()))
+        else:
+            noted.append((now, perf_counter_ns(), *marks.take(now)))
+        if now >= usual.due_ns or len(noted) >= MOST_EVENTS:
+            usual.counts()
 
 
 def _wrapped(
@@ -96,13 +121,18 @@ def _wrapped(
 
 def optimizer_exists() -> bool:
     """Whether the script has made an optimizer, so that a loop without optimizer steps is no training."""
+    return next(_instrumented(), None) is not None
+
+
+def _instrumented() -> Iterator[Any]:
+    """The ``step`` of each class of optimizers of which there was an instance, where it has one of its own."""
     from torch.optim import Optimizer
 
-    kinds = [Optimizer]
+    kinds: list[Any] = [Optimizer]
     while kinds:
         kind = kinds.pop()
+        step = kind.__dict__.get("step")
         # PyTorch sets this when it instruments the class for its first instance.
-        if getattr(kind.__dict__.get("step"), "hooked", False):
-            return True
+        if getattr(step, "hooked", False):
+            yield step
         kinds.extend(kind.__subclasses__())
-    return False

@@ -22,7 +22,6 @@ class FetchHook:
 
     Attributes:
         loader: Number of the loader that is started now.
-        is_timing: Whether a fetch runs that is timed.
     """
 
     def __init__(self) -> None:
@@ -30,8 +29,8 @@ class FetchHook:
         self._begin: Callable[[int], bool | None] | None = None
         self._end: Callable[[bool], None] | None = None
         self._collated: Callable[[int, int], None] | None = None
+        self._meter: BatchMeter | None = None
         self.loader = -1
-        self.is_timing = False
 
     def listen(self, meter: BatchMeter, guard: Guard) -> None:
         """Tell this meter from now on, behind this guard."""
@@ -41,6 +40,7 @@ class FetchHook:
 
         self._begin, self._end = begin, guard.wrap(meter.end)
         self._collated = guard.wrap(meter.collated)
+        self._meter = meter
 
     def install(self) -> None:
         """Put the wrappers in place."""
@@ -63,7 +63,6 @@ class FetchHook:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             original(self, *args, **kwargs)
             setattr(self, LOADER_MARK, hook.loader)
-            self.collate_fn = TimedCollate(self.collate_fn, hook)
 
         kind.__init__ = __init__
         self._undo.append(lambda: _restore(kind, "__init__", __init__, original))
@@ -72,18 +71,27 @@ class FetchHook:
         hook, original = self, kind.fetch
 
         def fetch(self: Any, index: Any) -> Any:
-            begin, end = hook._begin, hook._end
-            if begin is None or end is None or not begin(getattr(self, LOADER_MARK, -1)):
+            meter = hook._meter
+            if meter is None:
                 return original(self, index)
-            hook.is_timing = True
+            if meter.passes and meter.fetch is None:
+                # Most small batches come here; see the meter for how many are passed over.
+                meter.passes -= 1
+                return original(self, index)
+            begin, end, collated = hook._begin, hook._end, hook._collated
+            if begin is None or end is None or collated is None:
+                return original(self, index)
+            if not begin(getattr(self, LOADER_MARK, -1)):
+                return original(self, index)
+            function = self.collate_fn
+            self.collate_fn = TimedCollate(function, collated)
+            is_made = False
             try:
                 data = original(self, index)
-            except BaseException:
-                hook.is_timing = False
-                end(False)
-                raise
-            hook.is_timing = False
-            end(True)
+                is_made = True
+            finally:
+                self.collate_fn = function
+                end(is_made)
             return data
 
         kind.fetch = fetch
@@ -95,23 +103,20 @@ class TimedCollate:
 
     Args:
         function: The loader's own.
-        hook: Whom to tell.
+        told: Gets both.
     """
 
-    def __init__(self, function: Callable[[Any], Any], hook: FetchHook) -> None:
+    def __init__(self, function: Callable[[Any], Any], told: Callable[[int, int], None]) -> None:
         self._function = function
-        self._hook = hook
+        self._told = told
 
     def __call__(self, items: Any) -> Any:
         """What the function returns."""
-        told = self._hook._collated
-        if told is None or not self._hook.is_timing:
-            return self._function(items)
         begin, begin_cpu = perf_counter_ns(), thread_time_ns()
         try:
             return self._function(items)
         finally:
-            told(perf_counter_ns() - begin, thread_time_ns() - begin_cpu)
+            self._told(perf_counter_ns() - begin, thread_time_ns() - begin_cpu)
 
 
 def _restore(kind: Any, name: str, installed: object, original: object) -> None:

@@ -68,7 +68,7 @@ class BatchMeter:
         fetch: The fetch that runs now; ``None`` between fetches.
         opened: Counts files that are opened, where somebody counts them; else ``None``.
         own_ns: What timing has taken in the thread that makes batches, but for batches that are passed over.
-        passed: Batches that were passed over.
+        passes: So many of the next batches are passed over; who passes one over takes it off.
         on_flush: Called, at most once a second, in the thread that makes batches.
     """
 
@@ -87,20 +87,23 @@ class BatchMeter:
         self._flushed_ns = perf_counter_ns()
         self._batch = -1
         self._is_first = False
-        self._made = self._pass_over = 0
-        self.own_ns = self.passed = 0
+        self._made = self._chosen = 0
+        self.own_ns = self.passes = 0
         self.fetch: Fetch | None = None
         self.opened: int | None = None
         self.on_flush: Callable[[], None] | None = None
+
+    @property
+    def passed(self) -> int:
+        """Batches that were passed over so far."""
+        return self._chosen - self.passes
 
     def begin(self, loader: int) -> bool:
         """A batch is about to be made; whether this is the outermost fetch, which is timed."""
         if self.fetch is not None:
             return False
-        if self._pass_over:
-            self._pass_over -= 1
-            self.passed += 1
-            self._is_first = True
+        if self.passes:
+            self.passes -= 1
             return False
         entered = perf_counter_ns()
         if self._is_first:
@@ -138,7 +141,9 @@ class BatchMeter:
         cpu = thread_time_ns() - fetch.begin_cpu_ns
         self._made += 1
         if self._made > FIRST_BATCHES:
-            self._pass_over = self._passes_after(wall)
+            self.passes = self._passes_after(wall)
+            self._chosen += self.passes
+            self._is_first = self.passes > 0
         queued = self._queued_since(fetch.thread)
         read, storage = self._read_since()
         opened = -1
