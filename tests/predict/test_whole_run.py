@@ -4,6 +4,7 @@ import pytest
 
 from stepscope.predict.whole_run import with_less_of
 from stepscope.schema.run_time import RunParts
+from tests.known import known
 
 
 def account(**parts):
@@ -22,7 +23,7 @@ def account(**parts):
 
 def test_the_range_is_that_of_the_recurring_parts():
     time = account(startup=500.0, steps=60.0, evaluation=10.0, checkpoint=25.0, between=5.0)
-    gain = with_less_of(time, 20, "checkpoint", 0.5)
+    gain = known(with_less_of(time, 20, "checkpoint", 0.5))
     assert gain.low == pytest.approx(100 / 87.5)
     assert gain.high == pytest.approx(1.05 * 100 / 75)
     assert (gain.step_ms_low, gain.step_ms_high) == pytest.approx((75 / 1.05 / 20, 87.5 / 20))
