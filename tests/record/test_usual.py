@@ -128,6 +128,51 @@ def test_usual_steps_and_batches_are_counted_as_all_others(tmp_path, counted, li
     assert sum(row.delivered_ns - row.asked_ns for row in given) == training.wait_ns
 
 
+def train_with_breaks(folder):
+    """Epochs that are left early, so that the next loader's iterator may lie where the last one lay."""
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    loader = torch.utils.data.DataLoader(Ones(2 * BATCHES), batch_size=2)
+    others = torch.utils.data.DataLoader(Ones(20), batch_size=2)
+    for _ in range(EPOCHS):
+        for number, batch in enumerate(loader):
+            if number == BATCHES - 20:
+                break
+            model(batch).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        with torch.no_grad():
+            for number, batch in enumerate(others):
+                if number == 5:
+                    break
+                model(batch)
+
+
+def test_a_loader_is_not_taken_for_one_whose_place_in_memory_it_has(tmp_path, counted):
+    rank = recorded(tmp_path, Plan(warmup=2, clean=3, active=2), train_with_breaks)
+    assert counted["batches"] > BATCHES
+    recording = known(rank.recording)
+    uses = {one.items: one for one in recording.loaders if one.batches}
+    training, others = uses[2 * BATCHES], uses[20]
+    assert (training.role, training.batches) == ("training", EPOCHS * (BATCHES - 19))
+    assert (others.role, others.batches) == ("evaluation", EPOCHS * 6)
+    assert known(recording.run_time).evaluations == EPOCHS
+
+
+def test_what_is_usual_ends_with_the_object(tmp_path):
+    way = UsualWay(Guard(Voice()))
+    for name in ("loader", "optimizer"):
+        one = Ones(1)
+        way._watch(name, one)
+        assert getattr(way._usual, name) == id(one)
+        other = Ones(2)
+        way._watch(name, other)
+        del one
+        assert getattr(way._usual, name) == id(other)
+        del other
+        assert getattr(way._usual, name) == 0
+
+
 def test_a_forked_child_notes_nothing(tmp_path):
     """What the parent finds usual is of no use to a child that goes on training, and must not pile up there."""
 

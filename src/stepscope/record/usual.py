@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from stepscope.record.loaders import ROLE_EVERY
 from stepscope.units import NS_PER_S
@@ -128,6 +129,7 @@ class UsualWay:
         self._batches_before = 1
         self._foreign: set[int] = set()
         self._usual_loader: KnownLoader | None = None
+        self._watched: dict[str, weakref.ref[object]] = {}
 
     def _forget(self) -> None:
         """Nothing is usual from now on."""
@@ -144,7 +146,10 @@ class UsualWay:
             and not self._foreign
             and self.account.is_training
         )
-        usual.optimizer = id(optimizer) if is_usual else 0
+        if is_usual:
+            self._watch("optimizer", optimizer)
+        else:
+            usual.optimizer = 0
         usual.thread = finder.thread or 0
 
     def _sees_loader(self, iterator: object) -> None:
@@ -156,9 +161,24 @@ class UsualWay:
             and self.driver.is_over
             and self.account.is_training
         ):
-            usual.loader, usual.numbers = id(iterator), hasattr(iterator, "_rcvd_idx")
+            self._watch("loader", iterator)
+            usual.numbers = hasattr(iterator, "_rcvd_idx")
             usual.thread = self._finder.thread or 0
             self._usual_loader = self.loaders.known(iterator)
+
+    def _watch(self, name: Literal["loader", "optimizer"], one: object) -> None:
+        """One object is usual for as long as it lives: its place in memory may be another's afterwards."""
+        usual, known = self._usual, id(one)
+        setattr(usual, name, known)
+        watched = self._watched.get(name)
+        if watched is not None and watched() is one:
+            return
+
+        def gone(_: object) -> None:
+            if getattr(usual, name) == known:
+                setattr(usual, name, 0)
+
+        self._watched[name] = weakref.ref(one, gone)
 
     def _counts(self) -> None:
         """Enough is noted; what counting it takes is no part of a step."""
