@@ -43,6 +43,9 @@ MOST_USED = 0.5
 KEPT_FREE = 0.9
 """A tenth of the memory stays free for what changes from step to step."""
 
+MANY_TIMES = 99
+"""Beyond that the exact number says nothing."""
+
 SNIPPET = """\
 loader = DataLoader(dataset, batch_size=2 * batch_size)
 # stepscope tune --vary "--batch-size=32,64,128" train.py     measures how the step grows"""
@@ -66,6 +69,7 @@ def find(context: Context) -> Finding | None:
     if small is None:
         return None
     times = KEPT_FREE * memory.all_bytes / max(memory.used_bytes, 1)
+    room = f"{times:.1f}" if times < MANY_TIMES else f"more than {MANY_TIMES}"
     return Finding(
         code=RULE.code,
         regime=RULE.regime,
@@ -82,8 +86,8 @@ def find(context: Context) -> Finding | None:
             Evidence(name="known from", value=memory.source, unit="text"),
             Evidence(name="kernels are small by", value=small.code, unit="text"),
         ),
-        action=f"Double the batch while samples a second grow: {min(times, 99):.1f} times the memory would still fit, "
-        "and weights do not grow with it. How much longer a step of more samples takes no trace of one size tells, so "
+        action=f"Double the batch while samples a second grow: {room} times the memory would still fit, and "
+        " weights do not grow with it. How much longer a step of more samples takes no trace of one size tells, so "
         "that the gain is not predicted; stepscope tune --vary measures it.",
         snippet=SNIPPET,
         confidence="low",
