@@ -87,7 +87,7 @@ def find(context: Context) -> Finding | None:
             Evidence(name="kernels are small by", value=small.code, unit="text"),
         ),
         action=f"Double the batch while samples a second grow: {room} times the memory would still fit, and "
-        " weights do not grow with it. How much longer a step of more samples takes no trace of one size tells, so "
+        "weights do not grow with it. How much longer a step of more samples takes no trace of one size tells, so "
         "that the gain is not predicted; stepscope tune --vary measures it.",
         snippet=SNIPPET,
         confidence="low",
