@@ -206,10 +206,16 @@ def _last(ids: Column) -> Column:
 
 def _threads(pid: Column, tid: Column) -> Ints:
     """A number for each thread, shape of ``pid``."""
-    _, process = np.unique(pid, return_inverse=True)
-    _, thread = np.unique(tid, return_inverse=True)
-    found: Ints = process.astype(np.int64) * (int(thread.max()) + 1) + thread
+    process, thread = _numbered(pid), _numbered(tid)
+    found: Ints = process * (int(thread.max()) + 1) + thread
     return found
+
+
+def _numbered(ids: Column) -> Ints:
+    """The place of each id among the distinct ones; neighbours are mostly equal, and sorted as one."""
+    first = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    _, number = np.unique(ids[first], return_inverse=True)
+    return np.repeat(number.astype(np.int64), np.diff(np.append(first, len(ids))))
 
 
 def _device(rows: Rows, times: Timed, texts: _Texts) -> pl.DataFrame:
