@@ -20,23 +20,34 @@ CAUSES = {
     "host": ("host", "host"),
     "checkpoint": ("apart", "evaluation or checkpoint"),
 }
-WORLD, SLOW = 2, 1
+SLOW = 1
+FEW = ("nothing", "input", "backward")
+"""What four ranks are slowed by, which take turns on the cores of a small machine."""
 
 
 @pytest.fixture(scope="module")
 def job(tmp_path_factory):
-    """One job that is slowed by one thing after the other, each with a recording of its own."""
-    folder = tmp_path_factory.mktemp("light")
+    """One job of two ranks that is slowed by one thing after the other, each with a recording of its own."""
+    return run(tmp_path_factory.mktemp("light"), 2, ("nothing", *CAUSES))
+
+
+@pytest.fixture(scope="module")
+def job_of_four(tmp_path_factory):
+    """The same with four ranks and fewer causes."""
+    return run(tmp_path_factory.mktemp("four"), 4, FEW)
+
+
+def run(folder, world, kinds):
     environment = {name: text for name, text in os.environ.items() if name[:5] != "SLURM"}
     started = [
         subprocess.Popen(
-            [sys.executable, PROGRAM, folder, str(rank), str(WORLD), str(SLOW)],
-            env={**environment, "RANK": str(rank), "WORLD_SIZE": str(WORLD)},
+            [sys.executable, PROGRAM, folder, str(rank), str(world), str(SLOW), *kinds],
+            env={**environment, "RANK": str(rank), "WORLD_SIZE": str(world)},
             cwd=Path(__file__).parents[2],
         )
-        for rank in range(WORLD)
+        for rank in range(world)
     ]
-    assert [process.wait(timeout=300) for process in started] == [0] * WORLD
+    assert [process.wait(timeout=300) for process in started] == [0] * world
     return folder
 
 
@@ -44,6 +55,17 @@ def job(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CAUSES)
 def test_the_slowed_rank_and_its_cause_are_named(job, kind):
+    names(job, kind)
+
+
+@pytest.mark.alone
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FEW[1:])
+def test_the_slowed_one_of_four_ranks_is_named(job_of_four, kind):
+    names(job_of_four, kind)
+
+
+def names(job, kind):
     report = load_light(job / kind)
     part, cause = CAUSES[kind]
     late = known(report.straggler)
@@ -55,8 +77,9 @@ def test_the_slowed_rank_and_its_cause_are_named(job, kind):
 
 @pytest.mark.alone
 @pytest.mark.slow
-def test_nobody_is_named_without_slowing(job):
-    report = load_light(job / "nothing")
-    assert len(report.ranks) == WORLD
+@pytest.mark.parametrize(("name", "world"), [("job", 2), ("job_of_four", 4)])
+def test_nobody_is_named_without_slowing(name, world, request):
+    report = load_light(request.getfixturevalue(name) / "nothing")
+    assert len(report.ranks) == world
     assert report.compared_steps == 39
     assert report.straggler is None or not report.straggler.is_named

@@ -1,4 +1,4 @@
-"""Data-parallel training on gloo in light mode, one rank slowed by one thing after the other: light.py FOLDER RANK WORLD SLOW.
+"""Data-parallel training on gloo in light mode, one rank slowed by one thing after the other: light.py FOLDER RANK WORLD SLOW KIND...
 
 For each kind a recording of its own, in FOLDER/KIND.
 """
@@ -16,7 +16,6 @@ from torch import distributed, nn
 from stepscope.record.job import Job, JobOptions
 from stepscope.record.plan import Plan
 
-KINDS = ("nothing", "input", "forward", "backward", "host", "checkpoint")
 STEPS, BATCH = 50, 4
 BASE_S, SLOW_S = 0.004, 0.03
 
@@ -79,14 +78,14 @@ class Slow:
         return {}
 
 
-def main(folder, rank, world, slow):
+def main(folder, rank, world, slow, kinds):
     """Trains once for each kind."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     distributed.init_process_group(
         "gloo", init_method=f"file://{folder}/store", rank=rank, world_size=world
     )
-    for kind in KINDS:
+    for kind in kinds:
         out = Path(folder, kind)
         out.mkdir(exist_ok=True)
         distributed.barrier()
@@ -101,5 +100,5 @@ def main(folder, rank, world, slow):
 
 
 if __name__ == "__main__":
-    given, number, ranks, late = sys.argv[1:]
-    main(given, int(number), int(ranks), int(late))
+    given, number, ranks, late, *asked = sys.argv[1:]
+    main(given, int(number), int(ranks), int(late), asked)
