@@ -272,6 +272,11 @@ def test_memory_peaks_and_growth():
         }
 
     events = [event(10 * i + j, 1000 + 100 * i + 50 * j, 4000) for i in range(4) for j in (1, 2)]
+    # What comes back to the same bytes in every step does not grow at all, not by a rounding either.
+    same = [event(10 * i + j, 123_456_789_012_345 + 50 * j) for i in range(4) for j in (1, 2)]
+    four = [(0, 10), (10, 20), (20, 30), (30, 40)]
+    (constant,) = memory.run(trace(memory=same, steps=four, startup=[]))
+    assert constant.growth_bytes_per_step == 0
     made = trace(
         memory=[*events, event(3, 77, 0, 0, -1)],
         steps=[(0, 10), (10, 20), (20, 30), (30, 40)],

@@ -109,11 +109,14 @@ def _growth(events: pl.DataFrame, scope: Scope) -> float | None:
         .filter(pl.Series(inside))
         .group_by("step")
         .agg(pl.min("total_allocated_bytes"))
+        .sort("step")
     )
     if len(lowest) < LEAST_STEPS:
         return None
-    x, y = lowest["step"].to_numpy().astype(float), lowest["total_allocated_bytes"].to_numpy()
-    return float(np.polyfit(x, y.astype(float), 1)[0])
+    x, y = lowest["step"].to_numpy(), lowest["total_allocated_bytes"].to_numpy()
+    # By differences from the first, so that what does not grow has a slope of exactly 0.
+    away = x - x.mean()
+    return float(away @ (y - y[0]) / (away @ away))
 
 
 ANALYSIS = Analysis("memory", run, "Peak memory and growth per step, where recorded.")
