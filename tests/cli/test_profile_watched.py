@@ -48,23 +48,41 @@ def test_the_report_tells_what_the_run_used_and_cost_and_the_cost_command_the_sa
     assert told == cost.plan
 
 
-PROGRAM = """
+WAITS = """
+import pathlib
 import time
+
+def is_watched(folder):
+    "Whether some samples are there, or the watcher has not come for too long."
+    texts = [path.read_text() for path in pathlib.Path(folder).glob("watch/*.jsonl")]
+    return sum(text.count('"row":"host"') for text in texts) >= 4 or time.perf_counter() > END
+
+END = time.perf_counter() + 120
+"""
+
+PROGRAM = (
+    WAITS
+    + """
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 model = torch.nn.Linear(8, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in DataLoader(TensorDataset(torch.randn(160, 8), torch.randn(160, 2)), batch_size=2):
-    optimizer.zero_grad()
-    torch.nn.functional.mse_loss(model(x), y).backward()
-    optimizer.step()
-    time.sleep(0.02)
+data = DataLoader(TensorDataset(torch.randn(160, 8), torch.randn(160, 2)), batch_size=2)
+is_first = True
+while is_first or not is_watched("run"):
+    is_first = False
+    for x, y in data:
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+        time.sleep(0.002)
 """
+)
 
 
 def tmp_path_with_program(folder):
-    """A folder with a program whose steps take longer than some samples."""
+    """A folder with a program that trains until it has been watched for some samples."""
     (folder / "longer.py").write_text(PROGRAM)
     return folder
 
@@ -84,17 +102,23 @@ def test_below_a_launcher_the_launcher_and_all_below_it_are_watched(tmp_path):
     assert watched.start.pid != ended.run.manifest.pid
 
 
-BY_HAND = """
+BY_HAND = (
+    WAITS
+    + """
 import sys
 import torch
 import stepscope
 
 weight = torch.randn(8, 8)
 with stepscope.profile(out=sys.argv[1], warmup=3, clean=10, active=5, watch=sys.argv[2] == "watched") as run:
-    for _ in range(40):
+    number = 0
+    while number < 40 or (sys.argv[2] == "watched" and not is_watched(sys.argv[1])):
+        number += 1
         weight = torch.tanh(weight @ weight)
         run.step()
+        time.sleep(0.002)
 """
+)
 
 
 @needs_linux
