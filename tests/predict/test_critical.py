@@ -31,6 +31,10 @@ def test_the_largest_part_is_what_was_planted(part):
     assert path.share(part) > 0.5
 
 
+SHARED = 2 * US
+"""Of a step; it does not grow with the step's length."""
+
+
 @settings(max_examples=15, deadline=None)
 @given(
     wait=st.integers(0, 5 * MS),
@@ -55,8 +59,8 @@ def test_the_parts_sum_to_the_length(wait, copy, pinned, kernel, item, collectiv
     path = critical_path(done.graph, done.times)
     assert sum(path.parts_ns) == path.length_ns
     assert min(path.parts_ns) >= 0
-    # Neighbouring steps may share some nanoseconds, as lags and spaces are medians of whole numbers.
-    assert path.length_ns >= 0.999 * done.replayed_ns.sum()
+    # Neighbouring steps may share a little, as lags and spaces are medians of whole numbers.
+    assert path.length_ns >= 0.999 * done.replayed_ns[done.graph.is_steady].sum() - 3 * SHARED
 
 
 def test_a_kernel_whose_launch_is_missing_is_walked_through_once(tmp_path):

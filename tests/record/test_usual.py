@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
+
+pytest.importorskip("torch", reason="torch is not installed")
+
 import torch
 
 from stepscope.record.guard import Guard
