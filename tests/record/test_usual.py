@@ -14,7 +14,7 @@ from stepscope.record.guard import Guard
 from stepscope.record.job import Job, JobOptions
 from stepscope.record.loaders import ROLE_EVERY
 from stepscope.record.plan import Plan
-from stepscope.record.usual import UsualWay
+from stepscope.record.usual_way import UsualWay
 from stepscope.record.voice import Voice
 from stepscope.schema.light import LIGHT_NAME, load_light
 from stepscope.schema.loader_rows import load_records

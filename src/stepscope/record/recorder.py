@@ -25,7 +25,7 @@ from stepscope.record.notices import Notices
 from stepscope.record.own_cost import OwnCost
 from stepscope.record.place import device_in_use, place_of, rank_in_torch
 from stepscope.record.steps import StepFinder
-from stepscope.record.usual import UsualWay
+from stepscope.record.usual_way import UsualWay
 from stepscope.record.windows import Windows
 from stepscope.schema.run_folder import RankRecording
 
