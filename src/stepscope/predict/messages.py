@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from stepscope.predict.graph import COMMUNICATION, COMPUTE, NONE
+from stepscope.predict.moved import kinds, sizes
 from stepscope.trace import intervals as iv
-from stepscope.trace.collectives import element_bytes, kind_of
 
 if TYPE_CHECKING:
     from stepscope.predict.graph import Graph
@@ -73,16 +73,11 @@ def _table(trace: Trace, graph: Graph) -> pl.DataFrame:
     """Small messages in order of start, with the row of the graph."""
     rows = np.flatnonzero(graph.sort == COMMUNICATION)
     moved = trace.device[graph.table_row[rows]]
-    names = moved.select(pl.coalesce("collective", pl.col("name").cast(pl.String))).to_series()
-    kinds = {name: kind_of(name) for name in names.unique().to_list()}
-    dtypes = moved.get_column("collective_dtype")
-    sizes = {dtype: element_bytes(dtype) for dtype in dtypes.unique().to_list()}
-    size = pl.Series([sizes[dtype] for dtype in dtypes.to_list()], dtype=pl.Int64)
     named = moved.select(
         "device",
         pl.col("group_name").fill_null("").alias("group"),
-        kind=pl.Series([kinds[name] for name in names.to_list()], dtype=pl.String),
-        bytes=pl.col("collective_elements") * size,
+        kind=kinds(moved),
+        bytes=sizes(moved),
         row=pl.Series(rows),
         step=pl.Series(graph.step_of_work[rows]),
         start=pl.Series(graph.begun[rows]),

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from stepscope.predict.graph import COMMUNICATION, NONE
+from stepscope.predict.moved import kinds, sizes
 from stepscope.trace import call_names
-from stepscope.trace.collectives import element_bytes, kind_of
 
 if TYPE_CHECKING:
     from stepscope.predict.graph import Graph
-    from stepscope.trace.intervals import Bools, Floats, Ints
+    from stepscope.trace.intervals import Bools, Ints
     from stepscope.trace.model import Trace
 
 FORWARD = r"^DistributedDataParallel\.forward$"
@@ -40,10 +39,11 @@ def needless_rounds(trace: Trace, graph: Graph) -> Bools | None:
         return None
     rows = np.flatnonzero((graph.sort == COMMUNICATION) & (graph.launch != NONE))
     moved = trace.device[graph.table_row[rows]]
-    sent = _bytes(moved)
+    # Where sizes were not recorded, messages are counted.
+    sent = sizes(moved).fill_null(1).to_numpy().astype(np.float64)
     asked = graph.origin[graph.launch[rows]]
     batch = np.searchsorted(forward, asked, side="right") - 1
-    counts = (batch >= 0) & _carries_gradients(moved)
+    counts = (batch >= 0) & kinds(moved).is_in(GRADIENTS).to_numpy()
     rows, sent, batch = rows[counts], sent[counts], batch[counts]
     whole = np.bincount(batch, weights=sent, minlength=len(forward))
     ends = last != NONE
@@ -67,19 +67,3 @@ def _last_of(forward: Ints, steps: Ints) -> Ints:
     known = following < len(steps)
     out[known] = np.searchsorted(forward, steps[following[known]], side="left") - 1
     return out
-
-
-def _carries_gradients(moved: pl.DataFrame) -> Bools:
-    names = moved.select(pl.coalesce("collective", pl.col("name").cast(pl.String))).to_series()
-    kinds = {name: kind_of(name) in GRADIENTS for name in names.unique().to_list()}
-    return np.array([kinds[name] for name in names.to_list()], dtype=np.bool_)
-
-
-def _bytes(moved: pl.DataFrame) -> Floats:
-    """Size of each message; 1 where it was not recorded, so that messages are counted."""
-    dtypes = moved.get_column("collective_dtype")
-    sizes = {dtype: element_bytes(dtype) for dtype in dtypes.unique().to_list()}
-    size = pl.Series([sizes[dtype] for dtype in dtypes.to_list()], dtype=pl.Int64)
-    both = moved.get_column("collective_elements") * size
-    found: Floats = both.fill_null(1).to_numpy().astype(np.float64)
-    return found

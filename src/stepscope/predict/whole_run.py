@@ -14,8 +14,8 @@ TRAINING: tuple[RunPart, ...] = ("steps", "evaluation", "checkpoint", "between")
 """Parts that recur for as long as a run trains; start-up and end are paid once."""
 
 BESIDE = 1.05
-"""What interrupts training also slows the steps behind it: caches are cold, and the system still writes. That is of
-the order of a twentieth, by what the clinic measures."""
+"""What interrupts training also slows the steps behind it: caches are cold, and the system still writes. A twentieth is
+an estimate from a few runs of programs that checkpoint and evaluate, no figure that holds on every machine."""
 
 
 def training_ms(time: RunParts) -> float:
