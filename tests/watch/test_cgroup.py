@@ -17,6 +17,7 @@ def test_v2_takes_the_smallest_limit_on_the_way_up(tmp_path):
         memory_bytes=4_000_000_000,
         memory_peak_bytes=7_000_000_000,
         oom_kills=1,
+        held_back=3,
         cpu_quota=4.0,
         throttled_us=1500,
     )

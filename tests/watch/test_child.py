@@ -203,7 +203,7 @@ class Still:
 
     until_next_s = 0.05
 
-    def tick(self):
+    def tick(self, *, is_last=False):
         """Looks at nothing."""
 
 

@@ -1,6 +1,7 @@
 """Mistakes during a run: each is found, silent in a healthy and in a short job, and below its threshold."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,8 @@ FIRES = [
     ("WA023", healthy(node={"oom_kills": 1})),
     ("WA023", healthy(node={"memory_pressure_frac": 0.011})),
     ("WA023", healthy(node={"pss_peak_bytes": 172 * GB})),
+    ("WA023", healthy(node={"swap_peak_bytes": 100_000_001})),
+    ("WA023", healthy(node={"held_back": 1})),
     ("WA024", healthy(node={"rss_peak_bytes": 35 * GB}, job_id="7")),
     ("WA025", healthy(node={"shm_bytes": 100, "shm_peak_bytes": 91})),
     ("WA026", healthy(node={"rss_growth_bytes_per_s": 20e6, "rss_last_bytes": 20 * GB})),
@@ -118,6 +121,7 @@ BELOW = [
     ("WA022", healthy(node={**SMALL_READS, "read_bytes": 100_000_000})),
     ("WA022", healthy(node={**SMALL_READS, "mean_read_bytes": None})),
     ("WA023", healthy(node={"memory_pressure_frac": 0.01, "pss_peak_bytes": 170 * GB})),
+    ("WA023", healthy(node={"swap_peak_bytes": 100_000_000, "held_back": 0})),
     ("WA023", healthy(node={"memory_pressure_frac": None, "oom_kills": None, "pss_peak_bytes": None})),
     ("WA024", healthy(node={"rss_peak_bytes": 36 * GB}, job_id="7")),
     ("WA024", healthy(node={"rss_peak_bytes": 1 * GB})),
@@ -184,21 +188,49 @@ def test_hardly_busy_is_red_below_fifteen_per_cent():
 
 
 def test_a_leak_names_the_time_at_which_memory_runs_out():
-    seen = healthy(node={"rss_growth_bytes_per_s": 20e6, "rss_last_bytes": 20 * GB}, steps=600)
+    leak = {"rss_growth_bytes_per_s": 20e6, "rss_last_bytes": 20 * GB}
+    seen = healthy(node=leak, steps=600, complete=False)
     (finding,) = look_for(MISTAKES, seen)
-    minutes = (180 - 20) * GB / 20e6 / 60
-    assert f"runs out in {minutes / 60:.1f} hours" in finding.title
+    seconds = (180 - 20) * GB / 20e6
+    began = datetime.fromisoformat(seen.summary.started)
+    moment = (began + timedelta(seconds=600 + seconds)).astimezone()
+    assert finding.title.endswith(
+        f"runs out in {seconds / 3600:.1f} hours, at about {moment:%H:%M}"
+    )
     assert finding.severity == "high"
     by_name = {row.name: row.value for row in finding.evidence}
     assert by_name["growth a step"] == pytest.approx(20e6)
-    slow = healthy(node={"rss_growth_bytes_per_s": 2e4, "rss_last_bytes": 20 * GB})
-    (finding,) = look_for(MISTAKES, slow)
-    assert "runs out" not in finding.title
-    assert finding.severity == "medium"
+    (finding,) = look_for(MISTAKES, healthy(node=leak, steps=600))
+    assert finding.title.endswith(f"would have run out {seconds / 3600:.1f} hours later")
+
+
+@pytest.mark.parametrize(
+    ("growth", "says", "severity"),
+    [
+        (20e3, "runs out in 99 days", "medium"),
+        (1e6, "runs out in 47.7 hours, at about", "medium"),
+        (50e6, "runs out in 57 minutes, at about", "high"),
+    ],
+)
+def test_a_leak_is_as_severe_as_its_end_is_near(growth, says, severity):
+    node = {"rss_growth_bytes_per_s": growth, "rss_last_bytes": 20 * GB}
+    (finding,) = look_for(MISTAKES, healthy(node=node, complete=False))
+    assert says in finding.title
+    assert finding.severity == severity
+
+
+def test_a_leak_can_take_no_more_than_the_node_has_left():
+    leak = {"rss_growth_bytes_per_s": 20e6, "rss_last_bytes": 20 * GB, "available_last_bytes": GB}
+    (finding,) = look_for(MISTAKES, healthy(node=leak, complete=False))
+    assert "runs out in 1 minutes" in finding.title
+    (finding,) = look_for(MISTAKES, healthy(node={**leak, "rss_last_bytes": 181 * GB}))
+    assert "would have run out 0 minutes later" in finding.title
 
 
 def test_a_leak_of_a_device_is_counted_from_its_end():
-    seen = healthy(gpu={"memory_growth_bytes_per_s": 20e6, "memory_last_bytes": 79 * GB})
+    seen = healthy(
+        gpu={"memory_growth_bytes_per_s": 20e6, "memory_last_bytes": 79 * GB}, complete=False
+    )
     (finding,) = look_for(MISTAKES, seen)
     assert "runs out in 1 minutes" in finding.title
 
@@ -209,7 +241,15 @@ def test_a_killed_process_is_told_at_once():
     assert finding.title.startswith("2 process(es) were killed")
 
 
-@pytest.mark.parametrize("node", [{"memory_pressure_frac": 0.011}, {"pss_peak_bytes": 172 * GB}])
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"memory_pressure_frac": 0.011},
+        {"pss_peak_bytes": 172 * GB},
+        {"swap_peak_bytes": GB},
+        {"held_back": 5},
+    ],
+)
 def test_memory_that_is_only_short_is_not_judged_in_a_short_job(node):
     assert "WA023" in codes(healthy(node=node))
     assert codes(healthy(node=node, wall_s=299.0)) == []

@@ -5,6 +5,7 @@ import pytest
 from stepscope.watch.host_sampler import HostSampler
 from stepscope.watch.process_tree import PROC, ProcessTree
 from stepscope.watch.surroundings import (
+    available_bytes,
     node_cpu_s,
     open_network_systems,
     pressure_us,
@@ -24,6 +25,7 @@ def test_everything_of_a_job_s_node(tmp_path):
     full = "some avg10=0.00 avg60=0.00 avg300=0.00 total=900\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=70\n"
     files |= {
         "/proc/stat": "cpu  100 20 30 400 50 6 7 8 0 0\ncpu0 1 2 3\n",
+        "/proc/meminfo": "MemTotal: 9 kB\nMemFree: 1 kB\nMemAvailable:      5 kB\n",
         "/proc/pressure/cpu": "some avg10=0.00 avg60=0.00 avg300=0.00 total=111\n",
         "/proc/pressure/io": full,
         "/proc/pressure/memory": full,
@@ -33,12 +35,14 @@ def test_everything_of_a_job_s_node(tmp_path):
     process(write(tmp_path, files) / "proc", 10, own=1)
     sampler = HostSampler(ProcessTree(10, tmp_path / "proc"), 10, tmp_path)
     assert opened(sampler) == ()
-    (row,) = sampled(sampler, 0.0)
+    row, one = sampled(sampler, 0.0)
+    assert (one.pid, one.name, one.cpu_s, one.threads) == (10, "a ) (b", 1.0, 3)
     assert (row.cpu_s, row.node_cpu_s, row.read_calls) == (1.0, 1.63, 3)
     assert (row.cgroup_bytes, row.oom_kills, row.throttled_us) == (4_000_000_000, 1, 1500)
     assert (row.cpu_pressure_us, row.io_pressure_us, row.memory_pressure_us) == (5, 900, 70)
-    assert row.voluntary_switches == 4
+    assert (row.voluntary_switches, row.held_back, row.swap_bytes) == (4, 3, 6 * 1024)
     assert row.shm_bytes is not None
+    assert row.available_bytes == 5 * 1024
     (later,) = sampled(sampler, 0.1)
     assert later.pss_bytes is None, "dear figures are taken less often"
     sampler.close()
@@ -47,6 +51,7 @@ def test_everything_of_a_job_s_node(tmp_path):
 def test_a_bare_tree_has_no_surroundings(tmp_path):
     assert pressure_us(tmp_path, "cpu", "some") is None
     assert node_cpu_s(tmp_path) is None
+    assert available_bytes(tmp_path) is None
     assert shared_memory(tmp_path / "none") is None
     write(tmp_path, {"proc/stat": "intr 5\n"})
     assert node_cpu_s(tmp_path) is None

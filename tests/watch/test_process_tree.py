@@ -28,6 +28,7 @@ def process(root, pid, *, parent=1, own=0.0, waited=0.0, rss=10, children=(), re
             f"{pid}/stat": text, f"{pid}/io": io,
             f"{pid}/task/{pid}/children": " ".join(map(str, children)),
             f"{pid}/task/{pid}/status": "voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t2\n",
+            f"{pid}/status": "VmSwap:\t6 kB\n",
             f"{pid}/smaps_rollup": "Rss: 9 kB\nPss:      7 kB\n",
         },
     )  # fmt: skip
@@ -53,6 +54,8 @@ def test_descendants_are_found_and_added(tmp_path):
     assert (seen.io.read_bytes, seen.io.read_calls) == (111, 9)
     assert tree.proportional_bytes() == 21 * 1024
     assert tree.switches() == (12, 6)
+    assert tree.swapped_bytes() == 18 * 1024
+    assert {one.name for one in tree.readings()} == {"a ) (b"}
 
 
 def test_what_a_parent_waited_for_is_not_counted_twice(tmp_path):
@@ -106,9 +109,11 @@ def test_files_that_are_not_for_us_are_not_known(tmp_path):
     process(tmp_path, 10)
     (tmp_path / "10" / "io").unlink()
     (tmp_path / "10" / "smaps_rollup").unlink()
+    (tmp_path / "10" / "status").unlink()
     tree = ProcessTree(10, tmp_path)
     assert tree.sample().io is None
     assert tree.proportional_bytes() is None
+    assert tree.swapped_bytes() is None
 
 
 def test_nobody_there(tmp_path):

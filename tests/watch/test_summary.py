@@ -164,6 +164,30 @@ def test_the_text_keeps_allocated_busy_and_working_apart():
     assert "CPU and memory not known" in text
 
 
+def test_the_text_tells_memory_around_switches_and_links():
+    traffic = partial(
+        device, pcie_sent_bytes_per_s=1e9, pcie_received_bytes_per_s=2e9, nvlink_bytes_per_s=40e9,
+        events=0x4 | 0x20,
+    )  # fmt: skip
+    swapping = partial(host, swap_bytes=2_000_000_000)
+    text = render(summarise([watched(make_host=swapping, make_device=traffic)]))
+    assert "context switches: 10/s to wait, 1/s because others wanted the core" in text
+    assert (
+        "control group 32.2 GB at most, caches included, /dev/shm 1.07 GB of 275 GB, 2.00 GB in swap"
+        in text
+    )
+    assert (
+        "PCIe 3.00 GB/s, NVLink 40.0 GB/s, clock 1,980 MHz, at its power limit 100 % of the time" in text
+    )
+    assert "held back 100 % of the time (software thermal slowdown)" in text
+
+
+def test_the_text_says_why_the_host_s_energy_is_not_known_once():
+    notice = Notice(code="no-rapl", text="this machine has none")
+    text = render(summarise([replace(watched(), notices=(notice,))]))
+    assert text.count("this machine has none") == 1
+
+
 def test_the_text_shows_what_a_device_does_not_tell_as_such():
     silent = partial(
         device, busy_frac=None, working_frac=None, tensor_frac=None, watts=None, energy_mj=None,

@@ -16,6 +16,7 @@ class CgroupLimits:
         memory_bytes: In use in the group that sets the limit, caches included.
         memory_peak_bytes: Most that was in use there.
         oom_kills: Processes that the kernel killed there for want of memory.
+        held_back: Times that the kernel held its processes back at the soft limit (v2 only).
         cpu_quota: Cores that the smallest quota on the way up allows; ``None`` for none.
         throttled_us: Time in which the quota stopped the group.
     """
@@ -26,6 +27,7 @@ class CgroupLimits:
     memory_bytes: int | None = None
     memory_peak_bytes: int | None = None
     oom_kills: int | None = None
+    held_back: int | None = None
     cpu_quota: float | None = None
     throttled_us: int | None = None
 

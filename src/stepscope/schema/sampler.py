@@ -16,10 +16,12 @@ class Moment:
     Attributes:
         at_s: Seconds after the start of the watch.
         pids: The watched processes.
+        is_last: Whether no sample follows.
     """
 
     at_s: float
     pids: frozenset[int]
+    is_last: bool = False
 
 
 class Sampler(Protocol):

@@ -99,6 +99,9 @@ class HostSample(Row, tag="host", frozen=True, omit_defaults=True, kw_only=True)
         voluntary_switches, involuntary_switches: Context switches of all threads; taken less often; cumulative.
         cgroup_bytes: Memory of the cgroup, caches included.
         oom_kills: Processes killed in the cgroup for want of memory; cumulative.
+        held_back: Times that the kernel held the cgroup back at its soft limit (``memory.high``); cumulative.
+        swap_bytes: Memory of the processes that lies in swap; taken less often.
+        available_bytes: Memory of the node that is still to be had, as the kernel reckons it.
         throttled_us: Time that the cgroup's quota stopped it; cumulative.
         shm_bytes: In use in ``/dev/shm``.
         cpu_pressure_us, io_pressure_us: Time in which some task waited; cumulative.
@@ -122,12 +125,35 @@ class HostSample(Row, tag="host", frozen=True, omit_defaults=True, kw_only=True)
     involuntary_switches: int | None = None
     cgroup_bytes: int | None = None
     oom_kills: int | None = None
+    held_back: int | None = None
+    swap_bytes: int | None = None
+    available_bytes: int | None = None
     throttled_us: int | None = None
     shm_bytes: int | None = None
     cpu_pressure_us: int | None = None
     io_pressure_us: int | None = None
     memory_pressure_us: int | None = None
     network_reads: tuple[str, ...] = ()
+
+
+class ProcessSample(Row, tag="process", frozen=True, omit_defaults=True, kw_only=True):
+    """One of the watched processes; those that use the processor most, taken less often.
+
+    Attributes:
+        at_s: Seconds after the start.
+        pid: Its number.
+        name: What the kernel calls it: foreign text of at most 15 bytes.
+        cpu_s: CPU time of its own; cumulative since the process began.
+        rss_bytes: Resident memory.
+        threads: How many it has.
+    """
+
+    at_s: float
+    pid: int
+    name: str
+    cpu_s: float
+    rss_bytes: int
+    threads: int
 
 
 class DeviceStart(Row, tag="device-start", frozen=True, omit_defaults=True, kw_only=True):
@@ -221,8 +247,10 @@ class End(Row, tag="end", frozen=True, omit_defaults=True, kw_only=True):
     own_rss_bytes: int
 
 
-AnyRow = Start | Notice | HostSample | DeviceStart | DeviceSample | MeterSample | End
+AnyRow = (
+    Start | Notice | HostSample | ProcessSample | DeviceStart | DeviceSample | MeterSample | End
+)
 """Every kind of row."""
 
-Sample = HostSample | DeviceStart | DeviceSample | MeterSample | Notice
+Sample = HostSample | ProcessSample | DeviceStart | DeviceSample | MeterSample | Notice
 """Rows that samplers make."""

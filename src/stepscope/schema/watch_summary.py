@@ -16,6 +16,25 @@ SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessUse:
+    """What one of the watched processes used.
+
+    Attributes:
+        pid: Its number.
+        name: What the kernel calls it: foreign text.
+        cpu_s: CPU time of its own, while it was watched.
+        rss_peak_bytes: Most resident memory.
+        threads_peak: Most threads.
+    """
+
+    pid: int
+    name: str
+    cpu_s: float
+    rss_peak_bytes: int
+    threads_peak: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeUse:
     """What the watched processes used on one node.
 
@@ -34,6 +53,8 @@ class NodeUse:
         memory_limit_bytes: Limit of the cgroup; ``None`` for none.
         machine_memory_bytes: Memory of the node.
         oom_kills: Processes killed for want of memory during the watch.
+        held_back: Times that the kernel held the cgroup back at its soft limit (``memory.high``).
+        swap_peak_bytes: Most memory of the processes that lay in swap.
         shm_bytes: Size of ``/dev/shm``.
         shm_peak_bytes: Most used of ``/dev/shm``, by anybody.
         read_bytes, written_bytes: Through read and write calls.
@@ -44,8 +65,10 @@ class NodeUse:
         throttled_s: Time in which the cgroup's quota stopped the job.
         voluntary_switches, involuntary_switches: Context switches.
         network_reads: Types of network file system on which files were open.
+        available_last_bytes: Memory of the node that was still to be had at the end.
         rss_last_bytes: Resident memory at the end.
         rss_growth_bytes_per_s: Steady growth of memory; ``None`` when it is not steady or cannot be judged.
+        processes: Those that used the processor most, dearest first.
     """
 
     node: str
@@ -63,6 +86,8 @@ class NodeUse:
     memory_limit_bytes: int | None
     machine_memory_bytes: int | None
     oom_kills: int | None
+    held_back: int | None = None
+    swap_peak_bytes: int | None = None
     shm_bytes: int | None
     shm_peak_bytes: int | None
     read_bytes: int | None
@@ -77,8 +102,10 @@ class NodeUse:
     voluntary_switches: int | None
     involuntary_switches: int | None
     network_reads: tuple[str, ...]
+    available_last_bytes: int | None = None
     rss_last_bytes: int
     rss_growth_bytes_per_s: float | None
+    processes: tuple[ProcessUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +126,7 @@ class DeviceUse:
         memory_last_bytes: In use at the end.
         memory_growth_bytes_per_s: Steady growth; ``None`` when not steady or not to be judged.
         watts_mean, watts_limit: Mean draw and what it may draw.
+        clock_mhz: Mean clock of its multiprocessors; ``None`` where not told.
         pcie_bytes_per_s, nvlink_bytes_per_s: Mean traffic, both directions; ``None`` where not told.
         throttled_frac: Share of samples with its clocks held back by heat or a power brake.
         capped_frac: Share of samples with its clocks held back by the power limit.
@@ -123,6 +151,7 @@ class DeviceUse:
     memory_growth_bytes_per_s: float | None
     watts_mean: float | None
     watts_limit: float | None
+    clock_mhz: float | None = None
     pcie_bytes_per_s: float | None
     nvlink_bytes_per_s: float | None
     throttled_frac: float | None

@@ -39,6 +39,8 @@ def watch_others(loop: Loop, is_there: Callable[[], bool], stop: Stop) -> None:
             time.sleep(min(LAST_BREATH_S, max(end - time.monotonic(), 0.0)))
         if not stop.asked:
             loop.tick()
+    if is_there():
+        loop.tick(is_last=True)
 
 
 def alive(pid: int, proc: Path = Path("/proc")) -> bool:

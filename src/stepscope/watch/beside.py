@@ -99,6 +99,7 @@ def main(text: str) -> int:
         interval_s=order["interval_s"],
         live=False,
         task=(order["task"], order["tasks"]),
+        tells=False,
     )
     loop = build(tree_of(pid), pid, tuple(order["command"]), options, os.environ, folder)
     loop.open()
@@ -116,7 +117,7 @@ def watch_until_told(loop: Loop, pid: int) -> None:
         told = signal.sigtimedwait({signal.SIGTERM}, loop.until_next_s)
         if told is None:
             loop.tick()
-    loop.tick()
+    loop.tick(is_last=True)
 
 
 if __name__ == "__main__":

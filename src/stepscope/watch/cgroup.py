@@ -165,6 +165,7 @@ def _limits_v2(folders: tuple[Path, ...]) -> CgroupLimits:
         memory_bytes=_number(f"{holder}/memory.current"),
         memory_peak_bytes=_number(f"{holder}/memory.peak"),
         oom_kills=_field(f"{holder}/memory.events", "oom_kill"),
+        held_back=_field(f"{holder}/memory.events", "high"),
         cpu_quota=quota,
         throttled_us=_most(_field(f"{folder}/cpu.stat", "throttled_usec") for folder in folders),
     )

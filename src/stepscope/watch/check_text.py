@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stepscope.units import format_bytes, format_value
+from stepscope.units import format_bytes
+from stepscope.watch.finding_text import finding_lines
 
 if TYPE_CHECKING:
     from stepscope.schema.check_report import CheckReport
@@ -22,14 +23,7 @@ def render(report: CheckReport) -> str:
     lines = [*machine_lines(report), *storage_lines(report), ""]
     if not report.findings:
         lines.append("Nothing wrong is visible before the run.")
-    for finding in report.findings:
-        lines.append(f"{finding.code} {finding.severity}: {finding.title}.")
-        facts = ", ".join(
-            f"{row.name} {format_value(row.value, row.unit)}" for row in finding.evidence
-        )
-        lines.append(f"      {facts}")
-        lines.append(f"      {finding.action}")
-        lines += [f"        {line}" for line in finding.snippet.splitlines()]
+    lines += finding_lines(report.findings)
     if report.care is not None:
         lines += ["", f"Care: {CARE[report.care.level]}", f"      {report.care.how}."]
     return "\n".join(lines) + "\n"

@@ -79,7 +79,7 @@ class Child:
             elif info.si_signo != signal.SIGCHLD and not self._got_it(info):
                 os.kill(self.pid, info.si_signo)
         # The command is a zombie now, whose final account the kernel still holds.
-        loop.tick()
+        loop.tick(is_last=True)
         _, status = os.waitpid(self.pid, 0)
         # What came while the command ended, as a Ctrl-C that ended it, has nobody left to reach.
         while signal.sigtimedwait(self._waited, 0) is not None:

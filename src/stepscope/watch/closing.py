@@ -20,16 +20,19 @@ from stepscope.watch.mistake import look_for
 from stepscope.watch.slurm_job import slurm_job
 from stepscope.watch.slurm_limit import accounted_joules, ear_joules
 from stepscope.watch.steps import steps_of
-from stepscope.watch.store import read_watched
+from stepscope.watch.store import read_file, read_watched
 from stepscope.watch.summary import summarise
 from stepscope.watch.summary_text import render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from stepscope.schema.watch_summary import WatchSummary
+    from stepscope.watch.store import Watched
 
+MOST_TASKS = 16
+"""Samples of more watchers than this are read at the end only."""
 WAIT_FOR_OTHERS_S = 3.0
 """Slurm kills what is left of a step some seconds after its first task has died."""
 
@@ -75,8 +78,32 @@ def summary_of(folder: Path) -> WatchSummary:
     Raises:
         InputError: The folder holds no samples.
     """
-    summary = replace(summarise(read_watched(folder)), steps=steps_of(folder))
+    return judged(read_watched(folder), folder)
+
+
+def judged(watched: Sequence[Watched], folder: Path) -> WatchSummary:
+    """The summary of some watchers with its findings; steps are read from the run folder."""
+    summary = replace(summarise(watched), steps=steps_of(folder))
     return replace(summary, findings=look_for(MISTAKES, During.of(summary, folder)))
+
+
+def until_now(path: Path, tasks: int) -> WatchSummary:
+    """The summary of a run that goes on: of all its watchers, of one's own only where they are many.
+
+    Args:
+        path: The file of one's own samples.
+        tasks: How many watchers there are.
+
+    Raises:
+        InputError: There are no samples any more.
+    """
+    folder = path.parent.parent
+    if tasks <= MOST_TASKS:
+        return summary_of(folder)
+    own = read_file(path)
+    if own is None:
+        raise InputError("this file holds no samples", path=str(path))
+    return judged((own,), folder)
 
 
 def with_accounting(summary: WatchSummary) -> WatchSummary:

@@ -77,6 +77,7 @@ def device_use(
         memory_growth_bytes_per_s=steady_growth(memory[:-1]),
         watts_mean=mean(live, lambda row: row.watts),
         watts_limit=start.watts_limit,
+        clock_mhz=mean(live, lambda row: row.clock_mhz),
         pcie_bytes_per_s=mean(
             live, lambda row: both(row.pcie_sent_bytes_per_s, row.pcie_received_bytes_per_s)
         ),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from stepscope.schema.samples import HostSample
 from stepscope.watch.allowance import CREDIT_S, Allowance
 from stepscope.watch.cgroup import find_groups, limits_of
+from stepscope.watch.processes import ProcessRows
 from stepscope.watch.surroundings import (
+    available_bytes,
     node_cpu_s,
     open_network_systems,
     pressure_us,
@@ -40,6 +42,7 @@ class HostSampler:
     def __init__(self, tree: ProcessTree | PortableTree, pid: int, root: Path = Path("/")) -> None:
         self._tree, self._root = tree, root
         self._finding, self._slow = Allowance(), Allowance(CREDIT_S)
+        self._processes = ProcessRows()
         self._groups = find_groups(pid, root)
 
     def open(self) -> tuple[Sample, ...]:
@@ -54,11 +57,13 @@ class HostSampler:
                 self._tree.find()
         reading = self._tree.sample()
         proportional: int | None = None
+        swapped: int | None = None
         switches: tuple[int | None, int | None] = (None, None)
         network: tuple[str, ...] = ()
         if self._slow.allows(at_s):
             with self._slow.spending(at_s, min(SLOW_EVERY_S, 0.5 + at_s / 2)):
                 proportional = self._tree.proportional_bytes()
+                swapped = self._tree.swapped_bytes()
                 switches = self._tree.switches()
                 network = open_network_systems(self._root / "proc", self._tree.pids)
         limits = limits_of(self._groups)
@@ -81,6 +86,9 @@ class HostSampler:
             involuntary_switches=switches[1],
             cgroup_bytes=limits.memory_bytes,
             oom_kills=limits.oom_kills,
+            held_back=limits.held_back,
+            swap_bytes=swapped,
+            available_bytes=available_bytes(self._root),
             throttled_us=limits.throttled_us,
             shm_bytes=None if shared is None else shared[0],
             cpu_pressure_us=pressure_us(self._root, "cpu", "some", self._groups.pressure),
@@ -88,7 +96,8 @@ class HostSampler:
             memory_pressure_us=pressure_us(self._root, "memory", "full", self._groups.pressure),
             network_reads=network,
         )
-        return (row,)
+        each = self._processes.of(at_s, self._tree.readings(), is_last=moment.is_last)
+        return (row, *each)
 
     def close(self) -> None:
         """Nothing was taken."""

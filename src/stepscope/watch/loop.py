@@ -32,6 +32,13 @@ class View(Protocol):
         """Leaves the terminal as it was."""
 
 
+class Herald(Protocol):
+    """Looks now and then at what was written until now."""
+
+    def look(self, at_s: float) -> None:
+        """Looks if it is time."""
+
+
 class Loop:
     """Asks the samplers, writes what they answer, and keeps its own cost down.
 
@@ -44,9 +51,10 @@ class Loop:
         interval_s: Time between two ticks.
         view: Shows rows; ``None`` for silence.
         began_s: What ``time.perf_counter`` showed at the zero of ``at_s``.
+        herald: Tells mistakes while the run goes on; ``None`` for silence.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (parts of a watch, each named at the call)
         self,
         samplers: Sequence[Sampler],
         pids: Callable[[], frozenset[int]],
@@ -55,8 +63,10 @@ class Loop:
         interval_s: float,
         began_s: float,
         view: View | None = None,
+        herald: Herald | None = None,
     ) -> None:
         self._samplers, self._pids, self._writer, self._view = samplers, pids, writer, view
+        self._herald = herald
         self._interval_s = interval_s
         self._began = self._next = began_s
         self._cost_s: float | None = None
@@ -77,18 +87,24 @@ class Loop:
         self._pass_on(0.0, rows)
         self.tick()
 
-    def tick(self) -> None:
-        """Takes one round of samples."""
+    def tick(self, *, is_last: bool = False) -> None:
+        """Takes one round of samples.
+
+        Args:
+            is_last: Whether the watched have ended, or the watch does.
+        """
         start = time.thread_time()
         at_s = self.now_s
         rows: list[Sample] = []
         for sampler in self._samplers:
-            rows += sampler.sample(Moment(at_s, self._pids()))
+            rows += sampler.sample(Moment(at_s, self._pids(), is_last))
         self._pass_on(at_s, rows)
         cost = time.thread_time() - start
         self._cost_s = (
             cost if self._cost_s is None else self._cost_s + SMOOTHING * (cost - self._cost_s)
         )
+        if self._herald is not None and self._writer is not None and not is_last:
+            self._herald.look(at_s)
         self._next = time.perf_counter() + max(self._interval_s, self._cost_s / MOST_SHARE) - cost
 
     def close(self, exit_status: int | None = None, signal: int | None = None) -> None:

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 from stepscope.schema.watch_summary import NodeUse
 from stepscope.watch.growth import steady_growth
+from stepscope.watch.processes import dearest_of, uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from stepscope.schema.samples import HostSample
     from stepscope.watch.store import Watched
+
+MOST_PROCESSES = 8
+"""So many processes of a node stand in the summary."""
 
 
 def node_of(node: str, some: Sequence[Watched]) -> NodeUse:
@@ -45,6 +49,8 @@ def node_of(node: str, some: Sequence[Watched]) -> NodeUse:
         memory_limit_bytes=start.memory_limit_bytes,
         machine_memory_bytes=start.machine_memory_bytes,
         oom_kills=gone(longest, "oom_kills"),
+        held_back=gone(longest, "held_back"),
+        swap_peak_bytes=sum_known(peak(rows, "swap_bytes") for rows in hosts),
         shm_bytes=start.shm_bytes,
         shm_peak_bytes=peak(everything, "shm_bytes"),
         read_bytes=read,
@@ -59,8 +65,13 @@ def node_of(node: str, some: Sequence[Watched]) -> NodeUse:
         voluntary_switches=sum_known(peak(rows, "voluntary_switches") for rows in hosts),
         involuntary_switches=sum_known(peak(rows, "involuntary_switches") for rows in hosts),
         network_reads=tuple(sorted({name for row in everything for name in row.network_reads})),
+        available_last_bytes=next(
+            (row.available_bytes for row in reversed(longest) if row.available_bytes is not None),
+            None,
+        ),
         rss_last_bytes=sum(rows[-1].rss_bytes for rows in hosts if rows),
         rss_growth_bytes_per_s=sum(growths) if growths else None,
+        processes=dearest_of((uses_of(one.processes) for one in some), MOST_PROCESSES),
     )
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import psutil
 
 from stepscope.watch.process_tree import TreeReading
+
+if TYPE_CHECKING:
+    from stepscope.watch.proc_file import ProcessReading
 
 
 class PortableTree:
@@ -64,6 +69,14 @@ class PortableTree:
     def proportional_bytes(self) -> int | None:
         """Not to be had here."""
         return None
+
+    def swapped_bytes(self) -> int | None:
+        """Not to be had here."""
+        return None
+
+    def readings(self) -> tuple[ProcessReading, ...]:
+        """Not told one by one here."""
+        return ()
 
     def switches(self) -> tuple[int, int]:
         """Voluntary and involuntary context switches, as far as the system tells."""

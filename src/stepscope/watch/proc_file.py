@@ -26,6 +26,7 @@ class ProcessReading:
         waited_s: CPU time of ended children that it has waited for, and of theirs.
         threads: How many it has.
         rss_bytes: Resident memory.
+        name: What the kernel calls it: foreign text.
         io: Bytes and calls, those of waited-for children included; ``None`` where they are not for us.
     """
 
@@ -37,6 +38,7 @@ class ProcessReading:
     threads: int
     rss_bytes: int
     io: IoReading | None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def read_process(proc: Path, pid: int) -> ProcessReading | None:
     """A process, ``None`` when it has gone. One that has ended and was not waited for still answers."""
     text = small_text(f"{proc}/{pid}/stat")
     # The name stands in parentheses and may hold blanks and parentheses of its own.
-    fields = text[text.rfind(")") + 2 :].split()
+    end = text.rfind(")")
+    fields = text[end + 2 :].split()
     if len(fields) < 22:
         return None
     times = [int(field) / TICKS_PER_S for field in fields[11:15]]
@@ -77,6 +80,7 @@ def read_process(proc: Path, pid: int) -> ProcessReading | None:
         threads=int(fields[17]),
         rss_bytes=int(fields[21]) * PAGE_BYTES,
         io=read_io(proc, pid),
+        name=text[text.find("(") + 1 : end],
     )
 
 

@@ -137,6 +137,16 @@ class ProcessTree:
         known = [value for value in found if value is not None]
         return sum(known) * 1024 if known else None
 
+    def swapped_bytes(self) -> int | None:
+        """Memory that lies in swap; ``None`` where it is not told."""
+        found = [read_fields(f"{self._proc}/{pid}/status").get("VmSwap") for pid in self._last]
+        known = [value for value in found if value is not None]
+        return sum(known) * 1024 if known else None
+
+    def readings(self) -> tuple[ProcessReading, ...]:
+        """Each process as it was at the last look."""
+        return tuple(self._last.values())
+
     def switches(self) -> tuple[int, int]:
         """Voluntary and involuntary context switches of all living threads."""
         voluntary = involuntary = 0

@@ -25,7 +25,8 @@ from stepscope.watch.attach import (
     processes_of_job,
     watch_others,
 )
-from stepscope.watch.closing import finish
+from stepscope.watch.closing import finish, until_now
+from stepscope.watch.herald import Herald
 from stepscope.watch.host_sampler import SHARED_MEMORY, HostSampler
 from stepscope.watch.loop import Loop, say
 from stepscope.watch.meters import CraySampler, RaplSampler
@@ -55,6 +56,7 @@ class WatchOptions:
         interval_s: Time between two samples.
         live: Whether to show the live view; ``None`` for "on a terminal".
         task: Number of this watcher and how many there are; ``None`` for what Slurm says.
+        tells: Whether severe mistakes are told while the run goes on.
         more: Gives lines about the run folder that are told after the summary.
     """
 
@@ -62,6 +64,7 @@ class WatchOptions:
     interval_s: float = INTERVAL_S
     live: bool | None = None
     task: tuple[int, int] | None = None
+    tells: bool = True
     more: Callable[[Path], str] | None = None
 
 
@@ -207,6 +210,10 @@ def build(
         from stepscope.watch.view import open_view  # noqa: PLC0415
 
         view = open_view(start)
+    herald = None
+    if options.tells and writer is not None and start.task == 0:
+        path, tasks = writer.path, start.tasks
+        herald = Herald(lambda: until_now(path, tasks), say)
     return Loop(
         samplers,
         lambda: tree.pids,
@@ -214,6 +221,7 @@ def build(
         interval_s=options.interval_s,
         began_s=(start.perf_ns or time.perf_counter_ns()) / NS_PER_S,
         view=view,
+        herald=herald,
     )
 
 

@@ -19,6 +19,7 @@ from stepscope.schema.samples import (
     HostSample,
     MeterSample,
     Notice,
+    ProcessSample,
     Start,
 )
 from stepscope.watch.thinning import Thinner
@@ -95,7 +96,7 @@ class SampleWriter:
 
 
 TAIL_SUFFIX = ".tail"
-TIMED = (HostSample, DeviceSample, MeterSample)
+TIMED = (HostSample, ProcessSample, DeviceSample, MeterSample)
 
 
 def safe(name: str) -> str:
@@ -115,6 +116,7 @@ class Watched:
         devices: Rows of each device, by UUID.
         meters: Rows of the energy counters.
         notices: What could not be seen.
+        processes: Rows of the processes one by one, in order.
     """
 
     start: Start
@@ -124,6 +126,7 @@ class Watched:
     devices: dict[str, tuple[DeviceSample, ...]] = field(repr=False)
     meters: tuple[MeterSample, ...]
     notices: tuple[Notice, ...]
+    processes: tuple[ProcessSample, ...] = field(default=(), repr=False)
 
     @property
     def wall_s(self) -> float:
@@ -184,6 +187,7 @@ def read_file(path: Path) -> Watched | None:
         devices={uuid: tuple(some) for uuid, some in devices.items()},
         meters=tuple(row for row in rows if isinstance(row, MeterSample)),
         notices=tuple(row for row in rows if isinstance(row, Notice)),
+        processes=tuple(row for row in rows if isinstance(row, ProcessSample)),
     )
 
 

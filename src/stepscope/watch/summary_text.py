@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.units import format_bytes, format_energy, format_frac, format_ms, format_value
+from stepscope.watch.finding_text import finding_lines
+from stepscope.watch.node_text import node_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from stepscope.schema.cost import Estimate
-    from stepscope.schema.watch_summary import DeviceUse, NodeUse, WatchSummary
+    from stepscope.schema.watch_summary import DeviceUse, WatchSummary
 
 LEAST_TREND = 0.05
 """Steps that change by less than this share over the run stay the same."""
@@ -26,10 +28,13 @@ def render(summary: WatchSummary, folder: Path) -> str:
         lines.append(
             "GPUs     allocated    busy  working  tensor   memory peak   mean draw   energy"
         )
-    lines += [device_line(device) for device in summary.devices]
+    for device in summary.devices:
+        lines += [device_line(device), *traffic_lines(device)]
     lines += energy_lines(summary)
-    lines += [f"Note     {notice.text}" for notice in summary.notices]
-    lines += finding_lines(summary)
+    # Why the host's energy is not known stands in its own line.
+    said = summary.host_energy.how
+    lines += [f"Note     {notice.text}" for notice in summary.notices if notice.text != said]
+    lines += finding_lines(summary.findings)
     if summary.own_cpu_s is not None and summary.own_rss_bytes is not None:
         share = summary.own_cpu_s / max(summary.wall_s, 1e-9)
         lines.append(
@@ -71,45 +76,6 @@ def ending(summary: WatchSummary) -> str:
     return "watched" if summary.complete else "no end seen"
 
 
-def node_lines(node: NodeUse, named: bool) -> list[str]:
-    """Processors, memory and files of a node."""
-    where = f"{node.node}: " if named else ""
-    used = node.cpu_s / node.wall_s if node.wall_s > 0 else 0.0
-    lines = [
-        (
-            f"CPU      {where}{used:.2f} of {node.cores:g} core(s) on average ({format_ms(node.cpu_s * 1e3)} of CPU time), "
-            f"{node.processes_peak} process(es), {node.threads_peak} threads at most"
-        )
-    ]
-    memory = f"{format_bytes(node.rss_peak_bytes)} resident at most"
-    if node.pss_peak_bytes is not None:
-        memory += f", {format_bytes(node.pss_peak_bytes)} with shared pages counted once"
-    limit = node.memory_limit_bytes or node.machine_memory_bytes
-    if limit is not None:
-        kind = "limit" if node.memory_limit_bytes else "of the machine"
-        memory += f", {format_bytes(limit)} {kind}"
-    lines.append(f"Memory   {where}{memory}")
-    if node.read_bytes is not None:
-        lines.append(
-            f"Files    {where}{format_bytes(node.read_bytes)} read, {format_bytes(node.written_bytes or 0)} written, "
-            f"{format_bytes(node.storage_read_bytes or 0)} of the reads came from a disk"
-        )
-    waits = [
-        f"{name} {format_frac(value)}"
-        for name, value in (
-            ("a core", node.cpu_pressure_frac),
-            ("a disk", node.io_pressure_frac),
-            ("memory (all tasks)", node.memory_pressure_frac),
-        )
-        if value is not None and value >= 0.01
-    ]
-    if waits:
-        lines.append(f"Waiting  {where}for {', '.join(waits)} of the time")
-    if node.throttled_s:
-        lines.append(f"Quota    {where}stopped the job for {format_ms(node.throttled_s * 1e3)}")
-    return lines
-
-
 def device_line(device: DeviceUse) -> str:
     """One device in one line."""
     name = f"{device.uuid[:12]:<14}" if len(device.uuid) > 12 else f"{device.uuid:<14}"
@@ -123,6 +89,23 @@ def device_line(device: DeviceUse) -> str:
         f"{format_value(device.watts_mean, 'W') if device.watts_mean is not None else 'not told':>9}   "
         f"{energy(device.energy)}{lost}"
     )
+
+
+def traffic_lines(device: DeviceUse) -> list[str]:
+    """What a device tells of its links and clocks, below its line; nothing where it tells nothing."""
+    facts = [
+        f"{name} {format_bytes(rate)}/s"
+        for name, rate in (("PCIe", device.pcie_bytes_per_s), ("NVLink", device.nvlink_bytes_per_s))
+        if rate is not None
+    ]
+    if device.clock_mhz is not None:
+        facts.append(f"clock {device.clock_mhz:,.0f} MHz")
+    if device.capped_frac:
+        facts.append(f"at its power limit {format_frac(device.capped_frac)} of the time")
+    if device.throttled_frac:
+        why = ", ".join(device.throttle_reasons)
+        facts.append(f"held back {format_frac(device.throttled_frac)} of the time ({why})")
+    return [f"    {', '.join(facts)}"] if facts else []
 
 
 def share(value: float | None) -> str:
@@ -148,16 +131,4 @@ def energy_lines(summary: WatchSummary) -> list[str]:
     host = summary.host_energy
     words = energy(host) if host.value is not None else "not known"
     lines.append(f"Energy   CPU and memory {words}: {host.how}")
-    return lines
-
-
-def finding_lines(summary: WatchSummary) -> list[str]:
-    """Each finding with its evidence and what to type instead."""
-    lines = []
-    for finding in summary.findings:
-        lines.append(f"{finding.code} {finding.severity}: {finding.title}.")
-        facts = [f"{row.name} {format_value(row.value, row.unit)}" for row in finding.evidence]
-        lines.append(f"      {', '.join(facts)}")
-        lines.append(f"      {finding.action}")
-        lines += [f"        {line}" for line in finding.snippet.splitlines()]
     return lines

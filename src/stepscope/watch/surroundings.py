@@ -42,6 +42,14 @@ def node_cpu_s(root: Path) -> float | None:
     return (user + nice + system + irq + softirq) / TICKS_PER_S
 
 
+def available_bytes(root: Path) -> int | None:
+    """Memory of the node that is still to be had, caches that can go included."""
+    match = re.search(
+        r"^MemAvailable:\s+(\d+) kB", small_text(f"{root}/proc/meminfo"), re.MULTILINE
+    )
+    return int(match[1]) * 1024 if match else None
+
+
 def shared_memory(path: Path) -> tuple[int, int] | None:
     """Bytes in use in and size of a memory file system; ``None`` where there is none."""
     try:

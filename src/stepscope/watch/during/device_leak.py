@@ -28,7 +28,7 @@ def find(seen: During) -> Finding | None:
         )
         return Finding(
             code="WA027", regime="memory", severity=how_soon(left), confidence="medium",
-            title=f"memory of a GPU grows by {format_bytes(growth * 60)} a minute{runs_out(left)}",
+            title=f"memory of a GPU grows by {format_bytes(growth * 60)} a minute{runs_out(seen, left)}",
             evidence=(
                 Evidence(name="growth a minute", value=growth * 60, unit="bytes"),
                 Evidence(name="growth a step", value=per_step(seen, growth), unit="bytes"),
