@@ -1,10 +1,11 @@
 # Everything starts from nothing but python3 (3.10 or newer) and make: the first target that needs the
-# environment makes .venv, a second run finds it finished. It is made anew when pyproject.toml changes.
+# environment makes .venv, a second run finds it finished. It is made anew when what it is built from changes.
 
 TORCH ?= torch==2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.installed-$(shell cksum <pyproject.toml | cut -d' ' -f1)
+BUILT_FROM := pyproject.toml setup.py $(wildcard src/stepscope/trace/core/*)
+READY := $(VENV)/.installed-$(shell cat $(BUILT_FROM) | cksum | cut -d' ' -f1)
 PYTEST ?=
 NOTEBOOKS ?= cache
 export TORCH
@@ -27,7 +28,7 @@ help:
 	@echo "make bench         speed and memory beside other tools (BENCH=small|full)"
 	@echo "make clean         remove what these targets made, the environments too"
 
-$(READY): pyproject.toml
+$(READY): $(BUILT_FROM)
 	scripts/make-venv $(VENV) "$$(scripts/find-python)" dev "$(TORCH)"
 	@rm -f $(VENV)/.installed-*
 	@touch $@

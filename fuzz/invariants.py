@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from stepscope.analysis import partition
 from stepscope.analysis.results import run_all
 from stepscope.errors import StepscopeError
 from stepscope.schema import tables
-from stepscope.trace import load
+from stepscope.trace import compiled, load
 from stepscope.trace.tables import DTYPES
 
 if TYPE_CHECKING:
@@ -40,10 +41,29 @@ def check_file(path: str, *, with_python: bool) -> str:
         hold("\n" not in str(error), "an error of more than one line")
         return "refused"
     hold(len(traces) > 0, "no rank")
+    check_alone(path, traces, with_python=with_python)
     for trace in traces:
         check_trace(trace)
         run_all(trace)
     return "read"
+
+
+def check_alone(path: str, traces: list[Trace], *, with_python: bool) -> None:
+    """Reads the file a second time without the compiled core; everything must be equal.
+
+    Raises:
+        BrokenInvariantError: Something is not.
+    """
+    with patch.object(compiled, "core", None):
+        alone = load([path], with_python=with_python)
+    hold(len(alone) == len(traces), "ranks that only one way of reading finds")
+    for one, other in zip(traces, alone, strict=True):
+        for name in (*(table.name for table in tables.ALL), "steps"):
+            hold(
+                getattr(one, name).equals(getattr(other, name)), f"{name} differs without the core"
+            )
+        hold(one.notices == other.notices, "notices that differ without the core")
+        hold(one.meta == other.meta, "facts that differ without the core")
 
 
 def check_trace(trace: Trace) -> None:

@@ -1,4 +1,4 @@
-"""From pieces of text to columns: the quick way for healthy text, event by event where it is broken."""
+"""From pieces of text to columns: the compiled core for healthy text, else Python, event by event where it is broken."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from stepscope.errors import LimitError
-from stepscope.trace import limits
+from stepscope.trace import compiled, limits
 from stepscope.trace.events import decode_events, decode_oddly
 from stepscope.trace.extract import Inexact
 from stepscope.trace.repair import Repairs
@@ -72,6 +72,11 @@ class Decoding:
         """
         self._refuse_many_rows()
         length = len(array) - (1 if final else 2)
+        piece = compiled.decode(array, with_python=self.columns.with_python)
+        if piece is not None:
+            self.columns.take_in(piece.columns)
+            self.count += piece.count
+            return Taken(piece.length - 2, ended=final or piece.length < len(array))
         if not final and not self.columns.with_python and self._skip_python(array):
             return Taken(length, ended=False)
         try:

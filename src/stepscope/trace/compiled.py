@@ -1,0 +1,110 @@
+"""The compiled core of the reader, where the installation could build it: pieces of healthy text to columns.
+
+It gives back what it does not take, and ``trace.decoding`` reads that in Python. Where there is no core,
+that is everything; the tables are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from stepscope.schema.tables import HOST_KINDS
+from stepscope.trace.categories import DEVICE_KIND, HOST_KIND, NOT_WORK, PYTHON
+from stepscope.trace.columns import MEMORY, Packed
+from stepscope.trace.extract import CALLS, DEVICE_CODE, HOST_CODE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from stepscope.trace.rows import Column
+
+core: ModuleType | None
+try:
+    core = import_module("stepscope.trace._core")
+except ImportError:
+    core = None
+
+HOST_TABLE, DEVICE_TABLE, MEMORY_TABLE, SPAN_TABLE, _, PYTHON_TABLE, NO_TABLE = range(7)
+"""Places in ``columns.TABLES``, and the numbers behind them by which the core knows what no table holds."""
+
+CATEGORIES = (
+    *((text, HOST_TABLE, HOST_CODE[kind], kind in CALLS) for text, kind in HOST_KIND.items()),
+    *((text, DEVICE_TABLE, DEVICE_CODE[kind], False) for text, kind in DEVICE_KIND.items()),
+    (MEMORY, MEMORY_TABLE, 0, False),
+    ("trace", SPAN_TABLE, 0, False),
+    (PYTHON, PYTHON_TABLE, HOST_KINDS.index("python"), False),
+    *((text, NO_TABLE, 0, False) for text in sorted(NOT_WORK - {"trace"})),
+)
+
+TYPES: dict[str, type[np.generic]] = {
+    "kind": np.int8,
+    "is_open": np.bool_,
+    "is_start": np.bool_,
+    **dict.fromkeys(("blocks_per_sm", "warps_per_sm", "occupancy_percent"), np.float64),
+    **dict.fromkeys(("collective", "collective_dtype", "group_name", "name"), np.int32),
+    **dict.fromkeys(("input_dims", "input_types"), np.int32),
+}
+"""Types of columns that are not whole numbers of 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What the core made of a piece.
+
+    Attributes:
+        columns: Its columns.
+        count: Entries of the list.
+        length: Bytes of the list, brackets included; text behind them was not looked at.
+    """
+
+    columns: Packed
+    count: int
+    length: int
+
+
+def decode(array: bytes, *, with_python: bool) -> Piece | None:
+    """A JSON array of events as columns.
+
+    Args:
+        array: Text that starts with ``[``.
+        with_python: Whether Python frames are wanted.
+
+    Returns:
+        None when there is no core, or when the text holds anything but what PyTorch writes when nothing is wrong.
+    """
+    if core is None:
+        return None
+    found = core.decode(array, CATEGORIES, with_python)
+    if found is None:
+        return None
+    length, count, complete, python, rank, names, shapes, tables = found
+    columns = Packed(
+        rows=tuple(map(_columns, tables)),
+        names=[_text(name) for name in names],
+        shapes=shapes,
+        cut=set(),
+        complete=complete,
+        python=python,
+        unknown={},
+        rank=rank if rank >= 0 else None,
+    )
+    return Piece(columns, count, length)
+
+
+def _columns(table: dict[str, bytearray]) -> dict[str, Column]:
+    return {
+        name: np.frombuffer(values, TYPES.get(name, np.int64)) for name, values in table.items()
+    }
+
+
+_string: Callable[[bytes], str] = msgspec.json.Decoder(str).decode
+
+
+def _text(name: Any) -> str:  # noqa: ANN401  (a text, or its JSON when that holds escapes)
+    return name if isinstance(name, str) else _string(name)
