@@ -25,6 +25,7 @@ from stepscope.watch.beside import Beside
 from stepscope.watch.attach import alive
 
 folder = Path(sys.argv[1])
+before_s = time.process_time()
 beside = Beside(("train.py",), 0.05)
 beside.begin(folder, os.getpid(), 3, 8)
 pid = beside._pid
@@ -147,7 +148,7 @@ end = time.process_time() + 2
 while time.process_time() < end:
     pass
 beside.end()
-found["cpu_s"] = time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+found["cpu_s"] = time.process_time() - before_s + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 """
 
 
@@ -157,3 +158,44 @@ def test_processor_time_within_three_per_cent_of_what_the_program_reads_itself(t
     found = json.loads(run(tmp_path, BURN).stdout)
     (node,) = summary_of(tmp_path).nodes
     assert node.cpu_s == pytest.approx(found["cpu_s"], rel=0.03, abs=0.02)
+
+
+SHORT = """
+import json, os, sys, time
+from pathlib import Path
+from stepscope.watch.beside import Beside
+
+folder, beside = Path(sys.argv[1]), Beside(("block",), 0.5)
+begun_ns, before_s = time.perf_counter_ns(), time.process_time()
+beside.begin(folder, os.getpid())
+(folder / "data").write_bytes(b"x" * 5_000_000)
+end = time.process_time() + 0.05
+while time.process_time() < end:
+    pass
+(folder / "data").read_bytes()
+used_s, took_ns = time.process_time() - before_s, time.perf_counter_ns() - begun_ns
+beside.end()
+print(json.dumps({"cpu_s": used_s, "took_s": took_ns / 1e9, "left": sorted(os.listdir(folder))}))
+"""
+
+
+def test_a_run_that_is_over_before_the_first_sample_has_figures(tmp_path):
+    line = [sys.executable, "-c", SHORT, str(tmp_path)]
+    ended = subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.stderr == ""
+    told = json.loads(ended.stdout)
+    assert told["left"] == ["data", "watch", "watch.json"]
+    (watched,) = read_watched(tmp_path)
+    assert watched.hosts[0].at_s == 0.0
+    assert len(watched.hosts) >= 2
+    summary = summary_of(tmp_path)
+    (node,) = summary.nodes
+    # Ticks of the kernel's clock make both ends coarse; what telling the watcher takes lies within.
+    assert node.cpu_s == pytest.approx(told["cpu_s"], abs=0.05)
+    assert summary.wall_s >= told["took_s"] - 0.05
+    assert node.read_bytes is not None
+    assert node.read_bytes >= 5_000_000
+    assert node.written_bytes is not None
+    assert node.written_bytes >= 5_000_000
+    assert node.rss_peak_bytes > 1_000_000
+    assert summary.complete

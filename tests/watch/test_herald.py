@@ -113,13 +113,15 @@ class Replayed:
         """Nothing was taken."""
 
 
-def test_the_loop_tells_it_in_the_middle_of_the_run(tmp_path, monkeypatch):
+def test_the_loop_tells_it_in_the_middle_of_the_run(tmp_path):
     now = [1000.0]
-    monkeypatch.setattr("stepscope.watch.loop.time.perf_counter", lambda: now[0])
     writer = SampleWriter(tmp_path, start())
     said: list[str] = []
     herald = Herald(lambda: until_now(writer.path, 1), said.append)
-    loop = Loop([Replayed()], frozenset, writer, interval_s=0.5, began_s=1000.0, herald=herald)
+    loop = Loop(
+        [Replayed()], frozenset, writer, interval_s=0.5, began_s=1000.0, herald=herald,
+        clock=lambda: now[0],
+    )  # fmt: skip
     loop.open()
     for _ in range(310):
         now[0] += 1.0

@@ -57,10 +57,11 @@ def test_what_was_used_before_the_watch_is_not_counted():
         *rows.of(5.0, [reading(1, own_s=104.0, rss=30), reading(2, own_s=1.5)]),
         *rows.of(10.0, [reading(1, own_s=108.0, rss=20), reading(2, own_s=2.5)]),
     ]
-    one, other = uses_of(seen)
+    one, other = uses_of(seen, attached=True)
     assert (one.pid, one.cpu_s, one.rss_peak_bytes, one.threads_peak) == (1, 8.0, 30, 2)
     assert (other.pid, other.cpu_s) == (2, 2.5)
-    assert uses_of([]) == ()
+    assert [use.cpu_s for use in uses_of(seen, attached=False)] == [108.0, 2.5]
+    assert uses_of([], attached=True) == ()
     assert [use.pid for use in dearest_of([(one,), (other,)], 1)] == [1]
 
 

@@ -60,6 +60,41 @@ def test_two_ranks_on_one_node_are_one_node_and_its_devices():
     assert node.gpus_allocated == 2
 
 
+def test_of_processes_that_were_there_before_only_what_they_use_from_then_on_counts():
+    old = partial(_older, cpu_s=5000.0, read_bytes=7_000_000, read_calls=7, voluntary_switches=90)
+    (node,) = summarise([watched(make_host=old, attached=True)]).nodes
+    assert (node.cpu_s, node.read_bytes, node.voluntary_switches) == (2400.0, 600_000_000, 6000)
+    assert node.mean_read_bytes == 1e6
+    (node,) = summarise([watched(make_host=old)]).nodes
+    assert node.cpu_s == 7400.0
+
+    def once(at):
+        return host(at, voluntary_switches=5 if at == 0 else None)
+
+    (node,) = summarise([watched(make_host=once, attached=True)]).nodes
+    assert node.voluntary_switches is None
+    (node,) = summarise([watched(seconds=0.0, make_host=old, attached=True)]).nodes
+    assert node.cpu_s == 5000.0
+
+
+def _older(at, **before):
+    """A process that had used something before the watch."""
+    row = host(at)
+    return msgspec.structs.replace(
+        row, **{name: getattr(row, name) + value for name, value in before.items()}
+    )
+
+
+def test_memory_at_the_end_is_that_before_the_processes_ended():
+    def ending(at):
+        return (
+            host(at, rss_bytes=0) if at == 600 else host(at, available_bytes=int(1e9 * (700 - at)))
+        )
+
+    (node,) = summarise([watched(make_host=ending)]).nodes
+    assert (node.rss_last_bytes, node.available_last_bytes) == (60 << 30, int(102e9))
+
+
 def test_two_nodes():
     summary = summarise([task(0), replace(task(1, node="n1"), devices={}, device_starts=())])
     assert [node.node for node in summary.nodes] == ["n0", "n1"]
@@ -177,7 +212,8 @@ def test_the_text_tells_memory_around_switches_and_links():
         in text
     )
     assert (
-        "PCIe 3.00 GB/s, NVLink 40.0 GB/s, clock 1,980 MHz, at its power limit 100 % of the time" in text
+        "PCIe 3.00 GB/s, NVLink 40.0 GB/s, clock 1,980 MHz, at its power limit 100 % of the time"
+        in text
     )
     assert "held back 100 % of the time (software thermal slowdown)" in text
 

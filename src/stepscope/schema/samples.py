@@ -45,6 +45,7 @@ class Start(Row, tag="start", frozen=True, omit_defaults=True, kw_only=True):
         gpus_allocated: Devices of the job on the node as the scheduler says.
         visible_devices: Value of the variable that hides devices.
         interval_s: Time between two samples.
+        attached: Whether the processes had been running before, so that what they had used by then is not the run's.
     """
 
     version: int = SAMPLES_VERSION
@@ -69,6 +70,7 @@ class Start(Row, tag="start", frozen=True, omit_defaults=True, kw_only=True):
     gpus_allocated: int | None = None
     visible_devices: str | None = None
     interval_s: float
+    attached: bool = False
 
 
 class Notice(Row, tag="notice", frozen=True, omit_defaults=True, kw_only=True):

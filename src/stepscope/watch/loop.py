@@ -52,6 +52,7 @@ class Loop:
         view: Shows rows; ``None`` for silence.
         began_s: What ``time.perf_counter`` showed at the zero of ``at_s``.
         herald: Tells mistakes while the run goes on; ``None`` for silence.
+        clock: Seconds, as ``time.perf_counter`` has them.
     """
 
     def __init__(  # noqa: PLR0913  (parts of a watch, each named at the call)
@@ -64,9 +65,10 @@ class Loop:
         began_s: float,
         view: View | None = None,
         herald: Herald | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._samplers, self._pids, self._writer, self._view = samplers, pids, writer, view
-        self._herald = herald
+        self._herald, self._clock = herald, clock
         self._interval_s = interval_s
         self._began = self._next = began_s
         self._cost_s: float | None = None
@@ -74,7 +76,7 @@ class Loop:
     @property
     def now_s(self) -> float:
         """Seconds after the start."""
-        return time.perf_counter() - self._began
+        return self._clock() - self._began
 
     @property
     def until_next_s(self) -> float:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.schema.samples import MeterSample, Notice
+from stepscope.watch.account import CRAY, POWERCAP, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from stepscope.schema.sampler import Moment
     from stepscope.schema.samples import Sample
 
-POWERCAP = Path("/sys/class/powercap")
-CRAY = Path("/sys/cray/pm_counters")
 ASK_FOR_RAPL = (
     "ask for `chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` on the nodes, or for EAR"
 )
@@ -28,10 +29,11 @@ class RaplSampler:
 
     Args:
         folder: Where the kernel has them.
+        read: Gives the text of a file.
     """
 
-    def __init__(self, folder: Path = POWERCAP) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path = POWERCAP, read: Callable[[Path], str] = text_of) -> None:
+        self._folder, self._text = folder, read
         self._meters: list[tuple[str, str, Path, int]] = []
         self._last: dict[str, int] = {}
         self._joules: dict[str, float] = {}
@@ -40,12 +42,12 @@ class RaplSampler:
         """Finds the counters that we may read."""
         refused = False
         for zone in sorted(self._folder.glob("intel-rapl:*")):
-            name = text_of(zone / "name")
+            name = self._text(zone / "name")
             is_part = re.fullmatch(r"intel-rapl:\d+:\d+", zone.name) is not None
             if not (name == "dram" if is_part else name.startswith("package")):
                 continue
-            wrap = text_of(zone / "max_energy_range_uj")
-            first = text_of(zone / "energy_uj")
+            wrap = self._text(zone / "max_energy_range_uj")
+            first = self._text(zone / "energy_uj")
             if not first.isdigit() or not wrap.isdigit():
                 refused = True
                 continue
@@ -67,7 +69,7 @@ class RaplSampler:
         """Joules since ``open``, a row for each counter."""
         rows = []
         for meter, part, path, wrap in self._meters:
-            text = text_of(path)
+            text = self._text(path)
             if not text.isdigit():
                 continue
             now = int(text)
@@ -92,10 +94,11 @@ class CraySampler:
 
     Args:
         folder: Where the node has them.
+        read: Gives the text of a file.
     """
 
-    def __init__(self, folder: Path = CRAY) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path = CRAY, read: Callable[[Path], str] = text_of) -> None:
+        self._folder, self._text = folder, read
         self._first: dict[str, int] = {}
 
     def open(self) -> tuple[Sample, ...]:
@@ -125,13 +128,5 @@ class CraySampler:
         """Nothing was taken."""
 
     def _read(self, name: str) -> int | None:
-        match = re.match(r"(\d+) J\b", text_of(self._folder / name))
+        match = re.match(r"(\d+) J\b", self._text(self._folder / name))
         return int(match[1]) if match else None
-
-
-def text_of(path: Path) -> str:
-    """A small file of the kernel; ``""`` where it is not there or not for us."""
-    try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from stepscope.schema.watch_summary import NodeUse
 from stepscope.watch.growth import steady_growth
 from stepscope.watch.processes import dearest_of, uses_of
@@ -14,6 +16,11 @@ if TYPE_CHECKING:
     from stepscope.schema.samples import HostSample
     from stepscope.watch.store import Watched
 
+ADDS_UP = (
+    "cpu_s", "read_bytes", "written_bytes", "read_calls", "storage_read_bytes", "storage_written_bytes",
+    "voluntary_switches", "involuntary_switches",
+)  # fmt: skip
+"""What counts from the start of a process."""
 MOST_PROCESSES = 8
 """So many processes of a node stand in the summary."""
 
@@ -28,9 +35,11 @@ def node_of(node: str, some: Sequence[Watched]) -> NodeUse:
     start = some[0].start
     wall = max(one.wall_s for one in some)
     hosts = [one.hosts for one in some]
+    used = [used_of(one) for one in some]
     everything = [row for rows in hosts for row in rows]
     longest = max(hosts, key=len)
-    read, calls = total(hosts, "read_bytes"), total(hosts, "read_calls")
+    lasts = [last_held(rows) for rows in hosts if rows]
+    read, calls = total(used, "read_bytes"), total(used, "read_calls")
     growths = [growth for rows in hosts if (growth := memory_growth(rows)) is not None]
     throttled = gone(longest, "throttled_us")
     return NodeUse(
@@ -40,7 +49,7 @@ def node_of(node: str, some: Sequence[Watched]) -> NodeUse:
         cores=max(one.start.cores for one in some),
         gpus_allocated=start.gpus_allocated,
         visible_devices=start.visible_devices,
-        cpu_s=sum(rows[-1].cpu_s for rows in hosts if rows),
+        cpu_s=sum(rows[-1].cpu_s for rows in used if rows),
         processes_peak=sum(peak(rows, "processes") or 0 for rows in hosts),
         threads_peak=sum(peak(rows, "threads") or 0 for rows in hosts),
         rss_peak_bytes=sum(peak(rows, "rss_bytes") or 0 for rows in hosts),
@@ -54,30 +63,65 @@ def node_of(node: str, some: Sequence[Watched]) -> NodeUse:
         shm_bytes=start.shm_bytes,
         shm_peak_bytes=peak(everything, "shm_bytes"),
         read_bytes=read,
-        written_bytes=total(hosts, "written_bytes"),
-        storage_read_bytes=total(hosts, "storage_read_bytes"),
-        storage_written_bytes=total(hosts, "storage_written_bytes"),
+        written_bytes=total(used, "written_bytes"),
+        storage_read_bytes=total(used, "storage_read_bytes"),
+        storage_written_bytes=total(used, "storage_written_bytes"),
         mean_read_bytes=read / calls if read is not None and calls else None,
         cpu_pressure_frac=share_of_time(longest, "cpu_pressure_us"),
         io_pressure_frac=share_of_time(longest, "io_pressure_us"),
         memory_pressure_frac=share_of_time(longest, "memory_pressure_us"),
         throttled_s=None if throttled is None else throttled / 1e6,
-        voluntary_switches=sum_known(peak(rows, "voluntary_switches") for rows in hosts),
-        involuntary_switches=sum_known(peak(rows, "involuntary_switches") for rows in hosts),
+        voluntary_switches=sum_known(peak(rows, "voluntary_switches") for rows in used),
+        involuntary_switches=sum_known(peak(rows, "involuntary_switches") for rows in used),
         network_reads=tuple(sorted({name for row in everything for name in row.network_reads})),
-        available_last_bytes=next(
-            (row.available_bytes for row in reversed(longest) if row.available_bytes is not None),
-            None,
+        available_last_bytes=min(
+            (row.available_bytes for row in lasts if row.available_bytes is not None), default=None
         ),
-        rss_last_bytes=sum(rows[-1].rss_bytes for rows in hosts if rows),
+        rss_last_bytes=sum(row.rss_bytes for row in lasts),
         rss_growth_bytes_per_s=sum(growths) if growths else None,
-        processes=dearest_of((uses_of(one.processes) for one in some), MOST_PROCESSES),
+        processes=dearest_of(
+            (uses_of(one.processes, attached=one.start.attached) for one in some), MOST_PROCESSES
+        ),
+    )
+
+
+def used_of(one: Watched) -> tuple[HostSample, ...]:
+    """A watcher's rows with what adds up counted from the start of the watch.
+
+    What a command uses before its first sample is its own; of processes that were there before, it is not.
+    """
+    if not one.start.attached:
+        return one.hosts
+    known = {
+        name: [value for row in one.hosts if (value := getattr(row, name)) is not None]
+        for name in ADDS_UP
+    }
+    return (
+        tuple(
+            msgspec.structs.replace(
+                row,
+                **{
+                    # What was seen once has no difference.
+                    name: max(value - values[0], 0) if len(values) > 1 else None
+                    for name, values in known.items()
+                    if (value := getattr(row, name)) is not None
+                },
+            )
+            for row in one.hosts
+        )
+        if len(one.hosts) > 1
+        else one.hosts
     )
 
 
 def memory_growth(rows: Sequence[HostSample]) -> float | None:
     """Steady growth of the processes' memory; the last sample, when they are ending, is left out."""
     return steady_growth([(row.at_s, float(row.rss_bytes)) for row in rows[:-1]])
+
+
+def last_held(rows: Sequence[HostSample]) -> HostSample:
+    """The last row with memory in it: a process that has ended holds none any more."""
+    return next((row for row in reversed(rows) if row.rss_bytes), rows[-1])
 
 
 def peak(rows: Sequence[HostSample], name: str) -> int | None:

@@ -54,23 +54,23 @@ class ProcessRows:
         return tuple(dearest[:MOST_ROWS])
 
 
-def uses_of(rows: Sequence[ProcessSample]) -> tuple[ProcessUse, ...]:
+def uses_of(rows: Sequence[ProcessSample], *, attached: bool) -> tuple[ProcessUse, ...]:
     """What each process used while it was watched, dearest first.
-
-    A process that was there at the first row had used some before; all others began later.
 
     Args:
         rows: Rows of one watcher, in order of time.
+        attached: Whether the processes of the first rows had been running before the watch.
     """
     found: dict[int, list[ProcessSample]] = {}
     for row in rows:
         found.setdefault(row.pid, []).append(row)
-    uses = [use_of(some, rows[0].at_s) for some in found.values()]
+    began_s = rows[0].at_s if rows and attached else -1.0
+    uses = [use_of(some, began_s) for some in found.values()]
     return tuple(sorted(uses, key=lambda use: (-use.cpu_s, use.pid)))
 
 
 def use_of(rows: Sequence[ProcessSample], began_s: float) -> ProcessUse:
-    """One process's use from its rows."""
+    """One process's use from its rows; one that was there at the beginning had used some before."""
     first, last = rows[0], rows[-1]
     before = first.cpu_s if first.at_s <= began_s else 0.0
     return ProcessUse(

@@ -6,10 +6,12 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from stepscope._version import __version__
 from stepscope.errors import InputError, OptionError
@@ -33,6 +35,7 @@ from stepscope.watch.meters import CraySampler, RaplSampler
 from stepscope.watch.nvml_sampler import NvmlSampler
 from stepscope.watch.portable_tree import PortableTree
 from stepscope.watch.process_tree import PROC, ProcessTree
+from stepscope.watch.recalled import Memory, Recalling
 from stepscope.watch.slurm_limit import time_limit_s
 from stepscope.watch.store import SampleWriter
 from stepscope.watch.surroundings import shared_memory
@@ -57,6 +60,8 @@ class WatchOptions:
         live: Whether to show the live view; ``None`` for "on a terminal".
         task: Number of this watcher and how many there are; ``None`` for what Slurm says.
         tells: Whether severe mistakes are told while the run goes on.
+        memory: Where the watch began before the watcher did; ``None`` for now.
+        attached: Whether the watched had been running before, which is not counted.
         more: Gives lines about the run folder that are told after the summary.
     """
 
@@ -65,6 +70,8 @@ class WatchOptions:
     live: bool | None = None
     task: tuple[int, int] | None = None
     tells: bool = True
+    memory: Memory | None = None
+    attached: bool = False
     more: Callable[[Path], str] | None = None
 
 
@@ -106,7 +113,8 @@ def watch_process(pid: int, options: WatchOptions, environ: Mapping[str, str]) -
         theirs = environ
     folder = run_folder(options.out, {**environ, **slurm_only(theirs)})
     stop = Stop()
-    loop = build(tree_of(pid), pid, (), options, theirs, folder)
+    attached = replace(options, attached=True)
+    loop = build(tree_of(pid), pid, (), attached, theirs, folder)
     loop.open()
     watch_others(loop, lambda: alive(pid), stop)
     loop.close()
@@ -128,7 +136,8 @@ def watch_job_here(job_id: str, options: WatchOptions, environ: Mapping[str, str
     stop = Stop()
     tree = ProcessTree(first)
     job = JobProcesses(job_id, tree.add)
-    loop = build(tree, first, (), options, {**theirs, **step_names(environ)}, folder)
+    attached = replace(options, attached=True)
+    loop = build(tree, first, (), attached, {**theirs, **step_names(environ)}, folder)
     loop.open()
     watch_others(loop, job.are_there, stop)
     loop.close()
@@ -191,12 +200,16 @@ def build(
         folder: The run folder.
     """
     start = begin(pid, command, options, environ)
+    memory = options.memory or Memory()
+    if memory.since is not None:
+        since = memory.since
+        start = msgspec.structs.replace(start, time_ns=since.time_ns, perf_ns=since.perf_ns)
     samplers: list[Sampler] = [
         HostSampler(tree, pid),
         NvmlSampler(environ.get("CUDA_VISIBLE_DEVICES")),
         AmdSampler(environ.get("ROCR_VISIBLE_DEVICES", environ.get("HIP_VISIBLE_DEVICES"))),
-        RaplSampler(),
-        CraySampler(),
+        RaplSampler(read=memory.text),
+        CraySampler(read=memory.text),
     ]
     writer: SampleWriter | None = None
     try:
@@ -215,13 +228,14 @@ def build(
         path, tasks = writer.path, start.tasks
         herald = Herald(lambda: until_now(path, tasks), say)
     return Loop(
-        samplers,
+        [Recalling(sampler, memory) for sampler in samplers],
         lambda: tree.pids,
         writer,
         interval_s=options.interval_s,
         began_s=(start.perf_ns or time.perf_counter_ns()) / NS_PER_S,
         view=view,
         herald=herald,
+        clock=memory.seconds,
     )
 
 
@@ -259,4 +273,5 @@ def begin(
         gpus_allocated=None if job is None else job.gpus_on_node,
         visible_devices=allocation.visible_devices,
         interval_s=options.interval_s,
+        attached=options.attached,
     )
