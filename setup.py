@@ -16,7 +16,9 @@ setup(
         Extension(
             "stepscope.trace._core",
             [f"{CORE}/core.c"],
-            depends=[f"{CORE}/{part}.h" for part in ("event", "rows", "scan", "words")],
+            depends=[
+                f"{CORE}/{part}.h" for part in ("event", "nest", "piece", "rows", "scan", "words")
+            ],
             py_limited_api=True,
             optional=True,
         )

@@ -7,11 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from stepscope.trace import compiled, load
 from stepscope.trace.categories import DEVICE_KIND, HOST_KIND, NOT_WORK, PYTHON
 from stepscope.trace.columns import TABLES
 from stepscope.trace.events import ABSENT, Args
+from stepscope.trace.nesting import nest
 from tests.trace import small
 
 pytestmark = pytest.mark.skipif(
@@ -235,3 +238,21 @@ def test_threads_do_not_disturb_each_other():
         pieces = list(pool.map(decode, texts))
     for i, piece in enumerate(pieces):
         assert piece.columns.names == [f"n{i}_{j}" for j in range(200)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40), st.integers(0, 3_000)), max_size=40)
+)
+@settings(deadline=None, max_examples=400)
+def test_the_core_and_python_agree_on_whatever_crosses(rows):
+    """Few places, so that many events share their start or end."""
+    rows = sorted(rows, key=lambda r: (r[1], -r[2]))
+    thread = np.array([r[0] for r in rows], np.int64)
+    start = np.array([r[1] * 100 for r in rows], np.int64)
+    end = start + np.array([r[2] // 100 * 100 for r in rows], np.int64)
+    found = nest(thread, start, end)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "core", None)
+        alone = nest(thread, start, end)
+    for one, other in zip(found, alone, strict=True):
+        assert one.tolist() == other.tolist()

@@ -10,8 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope.trace import nesting
+from stepscope.trace import compiled, nesting
 from stepscope.trace.nesting import ROUNDING_NS, nest
+
+
+@pytest.fixture(scope="module", autouse=True, params=["core", "alone"])
+def way(request):
+    """By the compiled core, and by Python alone."""
+    if request.param == "core" and compiled.core is None:
+        pytest.skip("the compiled core was not built: no C compiler here")
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "alone":
+            patch.setattr(compiled, "core", None)
+        yield request.param
 
 
 def trees(level=3):

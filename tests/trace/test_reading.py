@@ -1,4 +1,4 @@
-"""One file read by several processes gives what one process gives, and leaves none behind."""
+"""One file read by several threads or processes gives what one gives, and leaves none behind."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from stepscope.errors import InputError, LimitError
+from stepscope.trace import compiled, limits, load, reading, workers
 from stepscope.trace import file as trace_file
-from stepscope.trace import limits, load, reading, workers
 from stepscope.trace.worker import Batch
 from stepscope.trace.workers import NeedsOneReader, decode_all
 from tests.trace import small
@@ -22,8 +22,23 @@ TEXT = small.text_of(small.training(300), distributedInfo={"rank": 2, "world_siz
 
 
 @pytest.fixture
-def several(monkeypatch):
-    """Lets small files be read by two processes, in batches of 3000 bytes; tells how often it was so."""
+def processes(monkeypatch):
+    """As where there is no compiled core."""
+    monkeypatch.setattr(compiled, "core", None)
+
+
+@pytest.fixture(params=["threads", "processes"])
+def way(request):
+    """Both ways of sharing the work."""
+    if request.param == "processes":
+        request.getfixturevalue("processes")
+    elif compiled.core is None:
+        pytest.skip("the compiled core was not built: no C compiler here")
+
+
+@pytest.fixture
+def several(monkeypatch, way):
+    """Lets small files be read by two workers, in batches of 3000 bytes; tells how often it was so."""
     monkeypatch.setattr(limits, "PARALLEL_BYTES", 1)
     monkeypatch.setattr(limits, "BATCH_BYTES", 3000)
     monkeypatch.setattr(reading, "usable_cores", lambda: 2)
@@ -132,7 +147,7 @@ def children():
     return {child.pid for child in psutil.Process().children()}
 
 
-def test_results_come_in_order_and_no_process_is_left():
+def test_results_come_in_order_and_no_process_is_left(way):
     before = children()
     parts = decode_all(batches(*[EVENT] * 40, EVENT + b"], }"), 3)
     assert [part.count for part in parts] == [1] * 41
@@ -140,7 +155,7 @@ def test_results_come_in_order_and_no_process_is_left():
     assert children() == before
 
 
-def test_a_limit_that_a_worker_meets_is_raised_here():
+def test_a_limit_that_a_worker_meets_is_raised_here(way):
     before = children()
     broken = batches(
         EVENT, b'{"x": "' + b"y" * (limits.EVENT_BYTES + 2 * limits.PIECE_BYTES), EVENT
@@ -150,7 +165,7 @@ def test_a_limit_that_a_worker_meets_is_raised_here():
     assert children() == before
 
 
-def test_a_worker_that_dies_is_noticed(monkeypatch):
+def test_a_worker_that_dies_is_noticed(monkeypatch, processes):
     before = children()
     monkeypatch.setattr(workers, "START", "import sys; sys.exit(3)")
     with pytest.raises(NeedsOneReader):
@@ -158,7 +173,7 @@ def test_a_worker_that_dies_is_noticed(monkeypatch):
     assert children() == before
 
 
-def test_a_worker_that_is_dead_before_it_was_asked_is_noticed_too(monkeypatch):
+def test_a_worker_that_is_dead_before_it_was_asked_is_noticed_too(monkeypatch, processes):
     """Then what it was to be told is still in the pipe's buffer when the pipe is closed."""
     before = children()
     monkeypatch.setattr(workers, "START", "import sys; sys.exit(3)")
@@ -173,12 +188,13 @@ def test_a_worker_that_is_dead_before_it_was_asked_is_noticed_too(monkeypatch):
         decode_all(late(), 2)
 
 
+@pytest.mark.parametrize("way", ["processes"], indirect=True)
 def test_a_file_is_read_all_the_same_when_workers_die(tmp_path, several, monkeypatch):
     monkeypatch.setattr(workers, "START", "import sys; sys.exit(3)")
     check(small.write(tmp_path, TEXT), several, parts=False)
 
 
-def test_what_the_reader_of_the_batches_raises_ends_the_workers():
+def test_what_the_reader_of_the_batches_raises_ends_the_workers(way):
     before = children()
 
     def failing():

@@ -1,6 +1,6 @@
-"""The compiled core of the reader, where the installation could build it: pieces of healthy text to columns.
+"""The compiled core of the reader, where the installation could build it.
 
-It gives back what it does not take, and ``trace.decoding`` reads that in Python. Where there is no core,
+Of text it gives back what it does not take, and ``trace.decoding`` reads that in Python. Where there is no core,
 that is everything; the tables are equal.
 """
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from stepscope.trace.numbers import Ints
     from stepscope.trace.rows import Column
 
 core: ModuleType | None
@@ -95,6 +96,15 @@ def decode(array: bytes, *, with_python: bool) -> Piece | None:
         rank=rank if rank >= 0 else None,
     )
     return Piece(columns, count, length)
+
+
+def nest(thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
+    """As ``nesting.nest``, by the core, which must be there."""
+    assert core is not None
+    columns = [np.ascontiguousarray(column, np.int64).tobytes() for column in (thread, start, end)]
+    made = core.nest(int(thread.max()) + 1, *columns)
+    depth, parent, own = (np.frombuffer(column, np.int64) for column in made)
+    return depth, parent, own
 
 
 def _columns(table: dict[str, bytearray]) -> dict[str, Column]:

@@ -10,11 +10,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.trace import compiled
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 MANY_THREADS = 64
 """With more threads than this, all are nested in one go."""
+
+MOST_LANES = 2**20
+"""The compiled core holds a number for each thread; when there would be more, Python does it."""
 
 ROUNDING_NS = 1_000
 """Older files round starts and durations to microseconds each, so that siblings overlap by as much."""
@@ -24,7 +29,7 @@ def nest(thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
     """Depth, parent and self time.
 
     Args:
-        thread: Number of the thread of each event, shape (n,).
+        thread: Number of the thread of each event, from 0 on, shape (n,).
         start, end: Nanoseconds, shape (n,). Within a thread, events must come in order of start,
             the longer first where starts are equal.
 
@@ -33,6 +38,8 @@ def nest(thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
         each of shape (n,).
     """
     count = len(thread)
+    if compiled.core is not None and count and int(thread.max()) < MOST_LANES:
+        return compiled.nest(thread, start, end)
     depth, parent = np.zeros(count, np.int64), np.full(count, -1, np.int64)
     own = end - start
     if count == 0:

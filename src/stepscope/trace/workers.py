@@ -1,9 +1,10 @@
-"""Large files decoded by several processes at once, and put together in the order of the file.
+"""Large files decoded by several threads or processes at once, and put together in the order of the file.
 
-The processes are plain children that import only what decoding needs: nothing is forked, so that
+Where there is the compiled core, which works without the interpreter's lock, threads are enough; else
+processes do it. Those are plain children that import only what decoding needs: nothing is forked, so that
 threads of a table library or a notebook cannot be caught half-way, and the user's program is not run again.
-When anything is odd (a batch cut in the wrong place, a child that dies), the file is read by one
-process, which can do all of it.
+When anything is odd (a batch cut in the wrong place, a child that dies), the file is read in one piece,
+which can do all of it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.errors import LimitError
-from stepscope.trace.worker import Batch, Decoded, receive, send
+from stepscope.trace import compiled
+from stepscope.trace.worker import Batch, Decoded, decode, receive, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,11 +34,11 @@ class NeedsOneReader(Exception):  # noqa: N818  (no error: the file is read in t
 
 
 def decode_all(batches: Iterable[Batch], count: int) -> list[Decoded]:
-    """Decodes batches in ``count`` processes.
+    """Decodes batches by ``count`` workers.
 
     Args:
-        batches: In order; asked for one by one, as the processes get free.
-        count: Processes to start.
+        batches: In order; asked for one by one, as the workers get free.
+        count: Threads or processes to start.
 
     Returns:
         The results, in order.
@@ -49,7 +51,8 @@ def decode_all(batches: Iterable[Batch], count: int) -> list[Decoded]:
     jobs = _Jobs(batches)
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(count, "stepscope-decode"))
-        workers = [stack.enter_context(_Worker()) for _ in range(count)]
+        kind = _Child if compiled.core is None else _Worker
+        workers = [stack.enter_context(kind()) for _ in range(count)]
         stack.callback(jobs.stop)
         working = [pool.submit(worker.run, jobs, results) for worker in workers]
         for future in working:
@@ -76,7 +79,37 @@ class _Jobs:
 
 
 class _Worker:
-    """A child process that decodes; it is gone when the block ends."""
+    """Decodes in its own thread."""
+
+    def __enter__(self) -> _Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def run(self, jobs: _Jobs, results: dict[int, Decoded]) -> None:
+        """Works until there are no more jobs, or one of the workers fails."""
+        try:
+            while (job := jobs.next()) is not None:
+                number, batch = job
+                results[number] = _whole(self.decode(batch))
+        except BaseException:
+            jobs.stop()
+            raise
+
+    def decode(self, batch: Batch) -> Decoded:
+        """What becomes of a batch."""
+        return decode(batch)
+
+
+def _whole(decoded: Decoded) -> Decoded:
+    if not decoded.is_whole:
+        raise NeedsOneReader
+    return decoded
+
+
+class _Child(_Worker):
+    """Lets a child process decode, which is gone when the block ends."""
 
     def __enter__(self) -> _Worker:
         threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
@@ -98,17 +131,8 @@ class _Worker:
                 if stream:
                     stream.close()
 
-    def run(self, jobs: _Jobs, results: dict[int, Decoded]) -> None:
-        """Works until there are no more jobs, or one of the workers fails."""
-        try:
-            while (job := jobs.next()) is not None:
-                number, batch = job
-                results[number] = self._decode(batch)
-        except BaseException:
-            jobs.stop()
-            raise
-
-    def _decode(self, batch: Batch) -> Decoded:
+    def decode(self, batch: Batch) -> Decoded:
+        """What becomes of a batch."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -118,6 +142,6 @@ class _Worker:
             raise NeedsOneReader from None
         if isinstance(answer, LimitError):
             raise answer
-        if not isinstance(answer, Decoded) or not answer.is_whole:
+        if not isinstance(answer, Decoded):
             raise NeedsOneReader
         return answer
