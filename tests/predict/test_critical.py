@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope.predict.critical import PARTS, critical_path
+from stepscope.predict import change
+from stepscope.predict.critical import critical_path
+from stepscope.predict.graph import COMMUNICATION, COMPUTE, INPUT, OPERATOR, REST
+from stepscope.predict.period import pace_of, step_ns
 from stepscope.predict.replay import replay
+from stepscope.predict.simulate import simulate
+from stepscope.schema.vocabulary import PATH_PARTS
 from stepscope.trace import load
 from tests.predict.made import MS, US, Run
 
@@ -27,12 +34,8 @@ CASES = {
 def test_the_largest_part_is_what_was_planted(part):
     done = replay(CASES[part].read())
     path = critical_path(done.graph, done.times)
-    assert max(PARTS, key=path.share) == part
+    assert max(PATH_PARTS, key=path.share) == part
     assert path.share(part) > 0.5
-
-
-SHARED = 2 * US
-"""Of a step; it does not grow with the step's length."""
 
 
 @settings(max_examples=15, deadline=None)
@@ -59,8 +62,42 @@ def test_the_parts_sum_to_the_length(wait, copy, pinned, kernel, item, collectiv
     path = critical_path(done.graph, done.times)
     assert sum(path.parts_ns) == path.length_ns
     assert min(path.parts_ns) >= 0
-    # Neighbouring steps may share a little, as lags and spaces are medians of whole numbers.
-    assert path.length_ns >= 0.999 * done.replayed_ns[done.graph.is_steady].sum() - 3 * SHARED
+    assert path.length_ns / path.steps == pytest.approx(step_ns(done.graph, done.times))
+
+
+SLOWER = 1.01
+WAYS = {
+    "input": lambda graph: scaled(graph, INPUT),
+    "operators": lambda graph: scaled(graph, OPERATOR),
+    "python": lambda graph: scaled(graph, REST),
+    "compute": lambda graph: change.faster(graph, graph.sort == COMPUTE, 1 / SLOWER),
+    "communication": lambda graph: change.faster(graph, graph.sort == COMMUNICATION, 1 / SLOWER),
+}
+
+
+def scaled(graph, column):
+    gaps = graph.gaps.astype(float)
+    gaps[:, column] *= SLOWER
+    return replace(graph, gaps=np.rint(gaps).astype(np.int64))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_share_is_what_the_step_takes_longer_by_when_that_part_does(case):
+    """On the path a hundredth more is a hundredth of the share more; beside it, nothing."""
+    done = replay(CASES[case].read())
+    path = critical_path(done.graph, done.times)
+    before = step_ns(done.graph, done.times)
+    for part, way in WAYS.items():
+        slower = way(done.graph)
+        longer = step_ns(slower, simulate(slower)) / before - 1
+        assert longer / (SLOWER - 1) == pytest.approx(path.share(part), abs=0.01), part
+
+
+def test_the_device_sets_the_pace_where_the_host_runs_ahead():
+    """Nothing ever waits for the device, whose work takes twice as long as its launches: the host is not on the path."""
+    done = replay(Run(kernel=4 * MS).read())
+    assert pace_of(done.graph, done.times).on_device
+    assert critical_path(done.graph, done.times).share("compute") > 0.95
 
 
 def test_a_kernel_whose_launch_is_missing_is_walked_through_once(tmp_path):

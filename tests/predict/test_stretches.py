@@ -46,6 +46,7 @@ def made(seed: int, *, anchors: int, waits: float, odd: float, depth: int) -> Gr
         kind=kind.astype(np.int64),
         origin=start,
         returned=start + 5,
+        is_main=np.ones(anchors, np.bool_),
         after=after.astype(np.int64),
         gaps=some(-2, 20, anchors * 5).reshape(anchors, 5),
         own=some(0, 30, anchors),

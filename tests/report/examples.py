@@ -9,6 +9,7 @@ from stepscope.schema.report import (
     DEVICE_PARTS,
     HOST_PARTS,
     OVERVIEW_PARTS,
+    PATH_PARTS,
     CopyRow,
     Evidence,
     Finding,
@@ -20,6 +21,8 @@ from stepscope.schema.report import (
     MemoryPeak,
     Notice,
     OperatorRow,
+    PathKernel,
+    PathReport,
     RankReport,
     Recording,
     Report,
@@ -262,6 +265,27 @@ COPY_FINDING = Finding(
 )
 
 
+def critical_path(step_ms: float, steps: int) -> PathReport:
+    """Half of the step waits for kernels, a third for the loader."""
+    shares = {
+        "input": 0.297,
+        "operators": 0.081,
+        "latency": 0.017,
+        "copies": 0.031,
+        "python": 0.004,
+    }
+    gain = Gain(
+        low=1.06, high=1.11, unit="ratio", step_ms_low=1.0, step_ms_high=2.0, basis="replay"
+    )
+    return PathReport(
+        steps=steps,
+        step_ms=step_ms,
+        is_clean=False,
+        parts_ms=split(step_ms, shares, PATH_PARTS),
+        kernels=(PathKernel(name=KERNELS[2], ms=0.16 * step_ms, frac=0.16, gain=gain),),
+    )
+
+
 def gpu_rank(
     rank: int | None = 0,
     *,
@@ -353,6 +377,7 @@ def gpu_rank(
             ),
         ),
         timeline=timeline(139.4, per_lane=lane_spans),
+        path=critical_path(found.steady_mean_ms or found.mean_ms, found.steady_count),
     )
 
 
@@ -398,7 +423,9 @@ def input_bound() -> Report:
 def with_startup() -> Report:
     """Start-up in the first two of ten steps, and a hostile name in every table."""
     durations = (2412.0, 311.0, *(150.0 + i for i in range(8)))
-    return replace(input_bound(), ranks=(gpu_rank(durations=durations, startup=2),))
+    rank = gpu_rank(durations=durations, startup=2)
+    why = "replaying the recorded steps without any change does not give their length back"
+    return replace(input_bound(), ranks=(replace(rank, path=None, path_reason=why),))
 
 
 def healthy() -> Report:
@@ -561,6 +588,7 @@ def hostile() -> Report:
     report = input_bound()
     rank = report.ranks[0]
     assert rank.timeline is not None
+    assert rank.path is not None
     span = Span(name=HOSTILE, start_us=10_000.0, duration_us=60_000.0, depth=0, kind="kernel")
     host = Span(name=HOSTILE, start_us=0.0, duration_us=139_000.0, depth=0, kind="operator")
     lanes = (
@@ -581,6 +609,10 @@ def hostile() -> Report:
         copies=(replace(rank.copies[0], direction=HOSTILE, memory=HOSTILE),),
         memory=(replace(rank.memory[0], device=HOSTILE),),
         timeline=replace(rank.timeline, lanes=lanes),
+        path=replace(
+            rank.path,
+            kernels=tuple(replace(rank.path.kernels[0], name=n) for n in (HOSTILE, MARKUP)),
+        ),
     )
     return replace(
         report,

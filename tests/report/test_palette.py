@@ -1,7 +1,7 @@
 import pytest
 
 from stepscope.report import palette
-from stepscope.schema.report import DEVICE_PARTS, HOST_PARTS, OVERVIEW_PARTS
+from stepscope.schema.report import DEVICE_PARTS, HOST_PARTS, OVERVIEW_PARTS, PATH_PARTS
 from stepscope.schema.tables import DEVICE_KINDS, HOST_KINDS
 
 
@@ -20,6 +20,7 @@ def contrast(one, other):
 def test_every_part_and_kind_has_a_colour_of_its_own():
     assert set(DEVICE_PARTS) | set(HOST_PARTS) == set(palette.PARTS)
     assert set(OVERVIEW_PARTS) == set(palette.OVERVIEW)
+    assert set(PATH_PARTS) == set(palette.PATH)
     assert set(HOST_KINDS) | set(DEVICE_KINDS) | {"communication"} == set(palette.KINDS)
     for names in (DEVICE_PARTS, HOST_PARTS):
         assert len({palette.part(name) for name in names}) == len(names)
@@ -33,4 +34,10 @@ def test_letters_on_bars_can_be_read(kind):
 
 
 def test_an_unknown_name_is_grey():
-    assert palette.part("new") == palette.overview("new") == palette.kind("new") == palette.GREY
+    assert (
+        palette.part("new")
+        == palette.overview("new")
+        == palette.path("new")
+        == palette.kind("new")
+        == palette.GREY
+    )

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from stepscope.schema.report import Finding, Gain, LineRow, Regime, Severity, SourceLines
 
 
-MOST_LOST = 0.5
-"""From this share of launches without work on, gaps on the device are not called idle."""
-
-
 LEAST_SAMPLES = 5
 """A line of code is named from so many samples on."""
 
@@ -99,9 +95,7 @@ class Context:
     @property
     def loses_launches(self) -> bool:
         """Whether half of the launches or more have no work in the trace, so that gaps may hold work."""
-        lost = self.results.launches.unanswered_frac
-        has_work = self.results.partition.has_device
-        return has_work and lost is not None and lost >= MOST_LOST
+        return self.results.partition.has_device and self.results.launches.are_mostly_lost
 
     def line_in(self, part: str) -> LineRow | None:
         """The line of code that holds most of a part's time, when it was sampled often enough to be named."""

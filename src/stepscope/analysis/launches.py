@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
+MOST_LOST = 0.5
+"""From this share of launches without work on, gaps on the device are not called idle."""
+
+
 @dataclass(frozen=True, slots=True)
 class Launches:
     """Launches of kernels and graphs.
@@ -51,6 +55,11 @@ class Launches:
     unanswered_frac: float | None
     pause_count: int
     pause_ns: int
+
+    @property
+    def are_mostly_lost(self) -> bool:
+        """Whether half of them or more have no work in the trace, so that gaps may hold work."""
+        return self.unanswered_frac is not None and self.unanswered_frac >= MOST_LOST
 
 
 def run(trace: Trace) -> Launches:

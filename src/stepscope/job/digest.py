@@ -80,10 +80,12 @@ def digest_of(trace: Trace, setting: Setting | None = None) -> RankDigest:
         results = replace(results, sync=with_lines(results.sync, samples))
     # Only the matching needs every call.
     results = replace(results, sync=replace(results.sync, calls=()))
+    found = gains(trace, results, setting, with_path=True)
+    story = summary.rank_report(trace, results)
     return RankDigest(
         results=results,
-        gains=gains(trace, results, setting),
-        report=replace(summary.rank_report(trace, results), lines=lines),
+        gains=replace(found, path=None, no_path=""),
+        report=replace(story, lines=lines, path=found.path, path_reason=found.no_path),
         notices=(*trace.notices, *summary.notices(results)),
         host_name=trace.meta.host_name,
         clock=trace.meta.clock,

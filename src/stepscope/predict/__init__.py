@@ -5,7 +5,7 @@ first; when that does not give the measured steps back, nothing is predicted.
 """
 
 from stepscope.predict.classes import ClassGain, Kind
-from stepscope.predict.gains import Gains, KernelGain, WorkersGain, gains, together_gain
+from stepscope.predict.gains import Gains, WorkersGain, gains, together_gain
 from stepscope.predict.pipeline import Plan
 from stepscope.predict.recompile import Recompiled
 from stepscope.predict.source import CleanSteps, Setting, Staging
@@ -15,7 +15,6 @@ __all__ = [
     "ClassGain",
     "CleanSteps",
     "Gains",
-    "KernelGain",
     "Kind",
     "Plan",
     "Recompiled",

@@ -32,6 +32,7 @@ def build(trace: Trace) -> Graph:
         kind=anchors.kind,
         origin=anchors.start,
         returned=anchors.end,
+        is_main=anchors.thread == 0,
         after=after,
         gaps=host_side.gaps_of(trace.host, anchors, after),
         own=own,

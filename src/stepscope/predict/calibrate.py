@@ -55,6 +55,12 @@ def calibrated(base: Replay, setting: Setting) -> Replay:
     return _host_scaled(base, setting.clean_step_ns, 1.0)
 
 
+def clean_ns(setting: Setting) -> float | None:
+    """The step without the profiler that a replay is held against; ``None`` where none was timed."""
+    clean = setting.clean
+    return clean.mean_ns if clean is not None and waits_count(clean) else setting.clean_step_ns
+
+
 def waits_count(clean: CleanSteps) -> bool:
     """Whether waiting for batches is enough of the steps to be what makes them uneven."""
     return clean.wait_ns >= LEAST_WAIT * clean.mean_ns

@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from stepscope.predict import change, matrix
 from stepscope.predict.buckets import in_buckets
-from stepscope.predict.calibrate import calibrated, waits_count
+from stepscope.predict.calibrate import calibrated, clean_ns, waits_count
 from stepscope.predict.classes import ClassGain, Kind, class_gains
-from stepscope.predict.critical import CriticalPath, critical_path
 from stepscope.predict.excerpt import excerpt
-from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, COMPUTE, INPUT, PAUSE, REST, TO_DEVICE
+from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, INPUT, PAUSE, REST, TO_DEVICE
 from stepscope.predict.link import copies_at_link_speed
+from stepscope.predict.path import path_of
 from stepscope.predict.pipeline import Pipeline, Plan
 from stepscope.predict.recompile import Recompiled, recompiled
 from stepscope.predict.replay import replay
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from stepscope.analysis.results import Results
     from stepscope.predict.graph import Graph
     from stepscope.predict.replay import Replay
+    from stepscope.schema.path_report import PathReport
     from stepscope.schema.report import Gain
     from stepscope.trace.intervals import Ints
     from stepscope.trace.model import Trace
@@ -36,25 +36,8 @@ if TYPE_CHECKING:
 WORKERS = (1, 2, 4, 8)
 """Numbers of loader workers in the table, beside the best one and twice as many."""
 
-TOP_KERNELS = 5
-"""So many kernels, the longest in total, are each replayed twice as fast."""
-
-
 MOST_ALLOCATOR = 0.01
 """Share of the time in the driver's allocator from which synchronisations are not all that waits."""
-
-
-@dataclass(frozen=True, slots=True)
-class KernelGain:
-    """What a kernel of twice the speed would gain.
-
-    Attributes:
-        name: Foreign text.
-        gain: The gain.
-    """
-
-    name: str
-    gain: Gain
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +61,7 @@ class Gains:
         error_frac: Median error of the unchanged replay over the steady steps.
         withheld: Why no replay is used, as a sentence; ``""`` when it is.
         path: The critical path of the steady steps; ``None`` when withheld or not asked for.
+        no_path: Why there is none where it was asked for, without a full stop; ``""`` where there is.
         input: The next batch is always there; where the time to make one is known, with the best number of
             workers, kept between epochs.
         workers: By number of loader workers and nothing else changed, when the time to make a batch is known.
@@ -95,7 +79,6 @@ class Gains:
         together: No rank waits for another in a collective; ``None`` also where ranks cannot be compared.
             On the rank that comes last it is small: the gain of the job is that of the others.
         tensor_cores: Matrix products use Tensor Cores, within the device's roofline.
-        kernels: The longest kernels, each twice as fast; none where they were not asked for.
         classes: Kinds of work that a known change shortens or removes.
         recompiled: Compilation in steady steps, and the gain without it.
         restart: Workers live on between epochs; ``None`` where they do, or nobody saw them.
@@ -104,7 +87,8 @@ class Gains:
 
     error_frac: float
     withheld: str
-    path: CriticalPath | None = None
+    path: PathReport | None = None
+    no_path: str = ""
     input: Gain | None = None
     workers: tuple[WorkersGain, ...] = ()
     plan: Plan | None = None
@@ -119,7 +103,6 @@ class Gains:
     communication: Gain | None = None
     together: Gain | None = None
     tensor_cores: Gain | None = None
-    kernels: tuple[KernelGain, ...] = ()
     classes: tuple[ClassGain, ...] = ()
     recompiled: Recompiled | None = None
     restart: Gain | None = None
@@ -136,7 +119,7 @@ class Gains:
 
 
 def gains(
-    trace: Trace, results: Results, setting: Setting | None = None, *, whole: bool = False
+    trace: Trace, results: Results, setting: Setting | None = None, *, with_path: bool = False
 ) -> Gains:
     """Replays one rank unchanged and with one thing changed at a time; of a long trace, a typical stretch.
 
@@ -144,20 +127,32 @@ def gains(
         trace: The rank's tables.
         results: The analyses of the same trace.
         setting: What its recorder measured; ``None`` for a trace of somebody else.
-        whole: Whether ``path`` and ``kernels`` are worked out too, which no rule asks for.
+        with_path: Whether ``path`` is worked out too, which no rule asks for.
     """
     if trace.gpu_recorded is False:
-        return Gains(error_frac=0.0, withheld="the GPU side was not recorded")
+        why = "the GPU side was not recorded"
+        return Gains(error_frac=0.0, withheld=why, no_path=why if with_path else "")
     setting = setting or Setting()
     trace = excerpt(trace).trace
     base, error, why = _explained(trace)
     if base is None:
-        return Gains(error_frac=error, withheld=why)
+        return Gains(error_frac=error, withheld=why, no_path=why if with_path else "")
     base = calibrated(base, setting)
     found = replace(_predicted(trace, results, base, setting), error_frac=error)
-    if not whole:
-        return found
-    return replace(found, path=critical_path(base.graph, base.times), kernels=_kernels(trace, base))
+    return _with_path(found, trace, results, base, setting) if with_path else found
+
+
+def _with_path(
+    found: Gains, trace: Trace, results: Results, base: Replay, setting: Setting
+) -> Gains:
+    """The same with the critical path, or with the reason why there is none."""
+    if not results.partition.has_device:
+        return replace(found, no_path="nothing ran on a device beside the training thread")
+    if results.launches.are_mostly_lost:
+        return replace(found, no_path="most launches have no work in the trace")
+    path = path_of(trace, base, clean_ns(setting))
+    why = "" if path else "more than a third of what the steps wait for was not recorded"
+    return replace(found, path=path, no_path=why)
 
 
 def together_gain(trace: Trace, shortest_ns: Ints, setting: Setting | None = None) -> Gain | None:
@@ -332,26 +327,3 @@ def _tensor_cores(trace: Trace, results: Results, base: Replay) -> Gain | None:
         return None
     slow = change.faster(base.graph, work, matrix.MEMORY_RATIO)
     return _of(base, slow, change.faster(base.graph, work, peak), basis="roofline")
-
-
-def _kernels(trace: Trace, base: Replay) -> tuple[KernelGain, ...]:
-    """The kernels with most time, communication left out."""
-    graph = base.graph
-    if not len(graph.launch):
-        return ()
-    names = trace.device.get_column("name").cast(pl.String).gather(graph.table_row)
-    frame = pl.DataFrame({"name": names, "spent": graph.length, "sort": graph.sort})
-    top = (
-        frame.filter(pl.col("sort") == COMPUTE)
-        .group_by("name")
-        .agg(pl.sum("spent"))
-        .sort(["spent", "name"], descending=[True, False])
-        .head(TOP_KERNELS)
-        .get_column("name")
-    )
-    found = []
-    for name in top.to_list():
-        one = _of(base, change.faster(graph, (names == name).to_numpy(), 2.0))
-        if one is not None:
-            found.append(KernelGain(name, one))
-    return tuple(found)

@@ -38,6 +38,7 @@ class Graph:
         kind: Kind of each anchor, shape ``(anchors,)``.
         origin: Measured start of each anchor, ns; used where it follows no other.
         returned: Measured end of each anchor, ns.
+        is_main: Whether it lies on the training thread.
         after: Anchor at whose end the gap before this one begins, ``NONE`` for the first of a thread.
         gaps: Time between the two, ns, shape ``(anchors, 5)``; the columns are named above.
         own: Time of the call itself without waiting, ns.
@@ -62,6 +63,7 @@ class Graph:
     kind: Ints
     origin: Ints
     returned: Ints
+    is_main: Bools
     after: Ints
     gaps: Ints
     own: Ints

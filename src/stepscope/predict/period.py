@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stepscope.predict.replay import completions, lengths
+from stepscope.predict.replay import completions, lengths, stretch
+from stepscope.trace.intervals import pairs
 
 if TYPE_CHECKING:
     from stepscope.predict.graph import Graph
@@ -14,30 +16,53 @@ if TYPE_CHECKING:
     from stepscope.trace.intervals import Ints
 
 
-def step_ns(graph: Graph, times: Times) -> float:
-    """Mean time per steady step, as the slower of host and device sets it.
+@dataclass(frozen=True, slots=True, eq=False)
+class Pace:
+    """The steady steps of a replay as the slower of host and device sets them.
+
+    Attributes:
+        bounds: Where each begins and ends, ns, shape ``(n, 2)``: on the host from mark to mark, on the device from
+            the end of the work of one step to that of the next. Without steps, the whole stretch as one row.
+        on_device: Whether the device sets the pace.
+    """
+
+    bounds: Ints
+    on_device: bool
+
+    @property
+    def step_ns(self) -> float:
+        """The mean step."""
+        return float((self.bounds[:, 1] - self.bounds[:, 0]).mean())
+
+
+def pace_of(graph: Graph, times: Times) -> Pace:
+    """Which of the two sets the pace in the long run.
 
     Within a few steps the host can run ahead of the device by a step, so that its own period would
     promise too much; in the long run the slower of the two sets the pace. The device's period is the
-    distance between the ends of the work of consecutive steps. Without steps it is the whole stretch.
+    distance between the ends of the work of consecutive steps.
 
     Args:
         graph: What was replayed.
         times: The replay.
     """
-    spent = lengths(graph, times)
     if not graph.are_steps:
-        return float(spent.sum())
+        return Pace(stretch(graph, times), on_device=False)
     steady = np.flatnonzero(graph.is_steady)
-    host = float(spent[steady].mean())
+    start = times.start[graph.starts]
+    host = Pace(pairs(start[steady], times.start[graph.ends[steady]]), on_device=False)
     if not len(graph.launch):
         return host
-    done = completions(graph, times)
+    ends = start + completions(graph, times)
     later = _followers(graph)
-    if not len(later):
-        return max(host, float(done[steady].mean()))
-    ends = times.start[graph.starts] + done
-    return max(host, float((ends[later] - ends[later - 1]).mean()))
+    rows = pairs(ends[later - 1], ends[later]) if len(later) else pairs(start, ends)[steady]
+    device = Pace(rows, on_device=True)
+    return device if device.step_ns > host.step_ns else host
+
+
+def step_ns(graph: Graph, times: Times) -> float:
+    """Mean time per steady step; without steps, the whole stretch."""
+    return pace_of(graph, times).step_ns
 
 
 def spread_frac(graph: Graph, before: Times, after: Times) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from stepscope.predict.build import build
 from stepscope.predict.graph import MARK, NONE
 from stepscope.predict.simulate import Times, simulate
+from stepscope.trace.intervals import pairs
 
 if TYPE_CHECKING:
     from stepscope.predict.graph import Graph
@@ -58,20 +59,26 @@ def measured_times(graph: Graph) -> Times:
 
 
 def lengths(graph: Graph, times: Times) -> Ints:
-    """Length of each step between its bounds on the host; of the whole stretch without steps.
-
-    The stretch runs from the first call or work to the last, because a window's bounds are the
-    profiler's and not the program's.
-    """
+    """Length of each step between its bounds on the host; of the whole stretch without steps."""
     if graph.are_steps:
-        spent: Ints = times.start[graph.ends] - times.start[graph.starts]
-        return spent
+        rows = pairs(times.start[graph.starts], times.start[graph.ends])
+    else:
+        rows = stretch(graph, times)
+    spent: Ints = rows[:, 1] - rows[:, 0]
+    return spent
+
+
+def stretch(graph: Graph, times: Times) -> Ints:
+    """From the first call or work to the last as one row, because a window's bounds are the profiler's and not the program's.
+
+    Without calls and work, from bound to bound.
+    """
     calls = graph.kind != MARK
     if not calls.any() and not len(times.work_start):
-        return np.array([times.end[-1] - times.start[0]], dtype=np.int64)
+        return np.array([[times.start[0], times.end[-1]]], dtype=np.int64)
     first = np.concatenate((times.start[calls], times.work_start)).min()
     last = np.concatenate((times.end[calls], times.work_end)).max()
-    return np.array([last - first], dtype=np.int64)
+    return np.array([[first, last]], dtype=np.int64)
 
 
 def completions(graph: Graph, times: Times) -> Ints:

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stepscope.report.path_words import WORDS as PATH
 from stepscope.report.words import HOST, OVERVIEW, PARTS
 from stepscope.schema import report as model
-from stepscope.schema.report import DEVICE_PARTS, HOST_PARTS, OVERVIEW_PARTS, SCHEMA_VERSION, Report
+from stepscope.schema.report import (
+    DEVICE_PARTS,
+    HOST_PARTS,
+    OVERVIEW_PARTS,
+    PATH_PARTS,
+    SCHEMA_VERSION,
+    Report,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,6 +88,7 @@ def _constrain(definitions: Node) -> None:
     definitions["DeviceParts"] = _parts(DEVICE_PARTS, PARTS, "Parts of a step on a device.")
     definitions["HostParts"] = _parts(HOST_PARTS, HOST, "Parts of a step without a device.")
     definitions["OverviewParts"] = _parts(OVERVIEW_PARTS, OVERVIEW, "The classic overview.")
+    definitions["PathParts"] = _parts(PATH_PARTS, PATH, "Parts of a critical path.")
     definitions["StepParts"] = {
         "description": "Milliseconds by part, on a device or without one; they sum to the step.",
         "anyOf": [{"$ref": "#/$defs/DeviceParts"}, {"$ref": "#/$defs/HostParts"}],
@@ -90,6 +99,8 @@ def _constrain(definitions: Node) -> None:
     rank["steady_parts_ms"] = _keep(rank["steady_parts_ms"], {"anyOf": [step, {"type": "null"}]})
     rank["step_parts_ms"]["items"] = step
     rank["overview_ms"] = _keep(rank["overview_ms"], {"$ref": "#/$defs/OverviewParts"})
+    path = definitions["PathReport"]["properties"]
+    path["parts_ms"] = _keep(path["parts_ms"], {"$ref": "#/$defs/PathParts"})
     report = definitions["Report"]
     report["properties"]["ranks"]["minItems"] = 1
     report["properties"]["schema_version"]["const"] = SCHEMA_VERSION

@@ -52,6 +52,22 @@ OVERVIEW: Final[Mapping[str, str]] = {
 }
 """Rows of the classic overview."""
 
+PATH: Final[Mapping[str, str]] = {
+    "compute": BLUE,
+    "communication": PURPLE,
+    "copies": SKY,
+    "latency": LIGHT_GREY,
+    "launches": ORANGE,
+    "operators": YELLOW,
+    "python": GREEN,
+    "pauses": BROWN,
+    "input": VERMILION,
+    "allocator": BROWN,
+    "profiler": GREY,
+    "unexplained": GREY,
+}
+"""Parts of a critical path."""
+
 TRACKS: Final[Mapping[str, str]] = {
     "cpu": SKY,
     "memory": GREY,
@@ -94,6 +110,11 @@ KINDS: Final[Mapping[str, str]] = {
 def part(name: str) -> str:
     """The colour of a part of a step; a name that this version does not know is grey."""
     return PARTS.get(name, GREY)
+
+
+def path(name: str) -> str:
+    """The colour of a part of a critical path; a name that this version does not know is grey."""
+    return PATH.get(name, GREY)
 
 
 def overview(name: str) -> str:

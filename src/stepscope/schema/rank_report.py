@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stepscope.schema.path_report import PathReport  # noqa: TC001  (likewise)
 from stepscope.schema.source_lines import SourceLines  # noqa: TC001  (likewise)
 from stepscope.schema.vocabulary import StepSource  # noqa: TC001  (the JSON decoder resolves it)
 
@@ -174,6 +175,8 @@ class RankReport:
         memory: Peaks, where memory was recorded.
         timeline: A typical step; ``None`` where nothing can be drawn.
         lines: Lines of code that hold the time; ``None`` where the recorder has not sampled the stack.
+        path: The critical path of the steady steps; ``None`` where it is not known.
+        path_reason: Why it is not, without a full stop; ``""`` where it is.
     """
 
     rank: int | None
@@ -191,3 +194,5 @@ class RankReport:
     memory: tuple[MemoryPeak, ...] = ()
     timeline: Timeline | None = None
     lines: SourceLines | None = None
+    path: PathReport | None = None
+    path_reason: str = ""

@@ -19,6 +19,7 @@ from stepscope.schema.cost import (
     RateUsed,
     RunCost,
 )
+from stepscope.schema.gain import Gain
 from stepscope.schema.job_report import (
     BucketRow,
     CollectiveRow,
@@ -39,6 +40,7 @@ from stepscope.schema.loader import (
     PlaceRow,
     WorkerRow,
 )
+from stepscope.schema.path_report import PathKernel, PathReport
 from stepscope.schema.rank_report import (
     CopyRow,
     Gpu,
@@ -56,6 +58,7 @@ from stepscope.schema.vocabulary import (
     DEVICE_PARTS,
     HOST_PARTS,
     OVERVIEW_PARTS,
+    PATH_PARTS,
     Confidence,
     Regime,
     Severity,
@@ -66,6 +69,7 @@ __all__ = [
     "DEVICE_PARTS",
     "HOST_PARTS",
     "OVERVIEW_PARTS",
+    "PATH_PARTS",
     "SCHEMA_VERSION",
     "BatchTimes",
     "BucketRow",
@@ -94,6 +98,8 @@ __all__ = [
     "OperatorRow",
     "OutlierRow",
     "OverlapRow",
+    "PathKernel",
+    "PathReport",
     "PathShare",
     "PhaseSpan",
     "PipelineReport",
@@ -183,25 +189,6 @@ class Evidence:
     name: str
     value: float | str | None
     unit: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gain:
-    """What a change would gain, as a range.
-
-    Attributes:
-        low, high: Speed-up ratios, at least 1.
-        unit: Always ``ratio``.
-        step_ms_low, step_ms_high: The step time that it means.
-        basis: ``replay``, ``pipeline-model``, ``roofline``, ``run-account``, ``bound`` or ``experiment``.
-    """
-
-    low: float
-    high: float
-    unit: str
-    step_ms_low: float
-    step_ms_high: float
-    basis: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

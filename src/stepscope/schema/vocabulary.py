@@ -51,3 +51,19 @@ OVERVIEW_PARTS = (
     "other",
 )
 """The classic overview of the TensorBoard plugin, as an exclusive cover in this order of priority."""
+
+PATH_PARTS = (
+    "compute",
+    "communication",
+    "copies",
+    "latency",
+    "launches",
+    "operators",
+    "python",
+    "pauses",
+    "input",
+    "allocator",
+    "profiler",
+    "unexplained",
+)
+"""Parts of a critical path, in the order in which they are shown."""

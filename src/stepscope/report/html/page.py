@@ -14,6 +14,7 @@ from stepscope.report import (
     line_words,
     loader_words,
     palette,
+    path_words,
     run_words,
     sentences,
     use_words,
@@ -85,6 +86,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "part_colour": palette.part,
         "overview_colour": palette.overview,
+        "path_colour": palette.path,
         "kind_colours": palette.KINDS,
         "run_colour": palette.run_part,
         "track_colour": palette.track,
@@ -97,6 +99,7 @@ def _environment() -> Environment:
         "job_words": job_words,
         "line_words": line_words,
         "loader_words": loader_words,
+        "path_words": path_words,
         "run_words": run_words,
         "growth": _growth,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from stepscope.report import sentences
+from stepscope.report import path_words, sentences
 from stepscope.report.chosen import chosen_ranks
 from stepscope.report.html.heat import Heat, heat_of
 from stepscope.report.html.step_chart import step_chart, steps_per_bar
@@ -66,6 +66,8 @@ class RankView:
         key: Its position, for ids in the page.
         name: What it is called.
         parts, overview: Where its time goes, twice.
+        path: Its critical path; ``None`` where it is not known.
+        is_device: Whether a device works for it.
         figures: The GPU summary; empty without device work.
         steps, startup, outliers, loader: Sentences.
         per_bar: Steps that share a bar of the step chart.
@@ -79,6 +81,8 @@ class RankView:
     name: str
     parts: Stack
     overview: Stack
+    path: Stack | None
+    is_device: bool
     figures: tuple[GpuFigure, ...]
     steps: str
     startup: str
@@ -166,6 +170,8 @@ def rank_view(rank: RankReport, key: int, most_spans: int) -> RankView:
         name=sentences.rank_name(rank),
         parts=_parts(rank),
         overview=_overview(rank),
+        path=_path(rank),
+        is_device=sentences.has_device(rank),
         figures=sentences.gpu_figures(rank.gpu) if rank.gpu is not None else (),
         steps=sentences.steps_sentence(rank.steps),
         startup=sentences.startup_sentence(rank.steps),
@@ -197,6 +203,19 @@ def _parts(rank: RankReport) -> Stack:
         tuple(
             Segment(s.name, words[s.name].label, words[s.name].sentence, s.ms, s.frac)
             for s in whole.shares
+        ),
+    )
+
+
+def _path(rank: RankReport) -> Stack | None:
+    """The critical path, longest part first."""
+    if rank.path is None:
+        return None
+    return Stack(
+        path_words.whole(rank.path),
+        tuple(
+            Segment(s.part, s.word.label, s.word.sentence, s.ms, s.frac)
+            for s in path_words.shares(rank.path)
         ),
     )
 

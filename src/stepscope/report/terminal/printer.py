@@ -17,6 +17,7 @@ from stepscope.report.terminal.job import job_section
 from stepscope.report.terminal.lines import lines_section
 from stepscope.report.terminal.loaders import loaders_section
 from stepscope.report.terminal.look import GLUE, Look
+from stepscope.report.terminal.path import path_section
 from stepscope.report.terminal.ranks import ranks_section
 from stepscope.report.terminal.run import run_section
 from stepscope.report.terminal.step import figures_section, parts_section
@@ -54,6 +55,7 @@ def print_report(report: Report, file: TextIO | None = None, width: int | None =
             head_section(report, look),
             findings_section(report, look),
             parts_section(report, rank, look) if report.health.usable else [],
+            path_section(report, rank, look) if report.health.usable else [],
             figures_section(report, rank, look),
             lines_section(rank, look),
             loaders_section(report, rank, look),
