@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import polars as pl
 
 from stepscope.trace import ancestry
 from stepscope.trace.matching import matches
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def link(
-    host: pl.DataFrame, device: pl.DataFrame, arrows: pl.DataFrame | None = None
+    host: pl.DataFrame, device: pl.DataFrame, arrows: Callable[[], pl.DataFrame | None]
 ) -> pl.DataFrame:
     """Adds ``launch`` and ``operator`` (rows of host, null where unknown) to the device table.
 
@@ -20,7 +25,7 @@ def link(
     Args:
         host: Table HOST of one file.
         device: Table DEVICE of the same file, without the two columns.
-        arrows: Flow events as ``trace.flows.arrows`` gives them.
+        arrows: Makes flow events as ``trace.flows.arrows`` gives them; asked only where a correlation is missing.
     """
     calls = (
         host.select("correlation", "pid", "tid", "start_ns", "end_ns")
@@ -34,8 +39,8 @@ def link(
         .unique("correlation", keep="first", maintain_order=True)
     )
     linked = device.join(by_correlation, on="correlation", how="left", maintain_order="left")
-    if arrows is not None and linked["launch"].null_count():
-        linked = _by_flow(calls, linked, arrows)
+    if linked["launch"].null_count() and (found := arrows()) is not None:
+        linked = _by_flow(calls, linked, found)
     return linked.with_columns(_enclosing_operator(host, linked["launch"]))
 
 

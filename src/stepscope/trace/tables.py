@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -70,21 +72,33 @@ def build(columns: Columns, base_ns: int) -> FileTables:
     """
     texts = _Texts(columns)
     host_times, device_times = timed(columns.host, base_ns), timed(columns.device, base_ns)
-    host = _host(columns.host, host_times, texts) if host_times.count else _no_host()
-    device, dropped, by_flow = empty(tables.DEVICE), device_times.dropped, 0
-    if device_times.count:
-        host_end = int(host_times.end.max()) if host_times.count else None
-        device, clipped = overruns.clip(_device(columns.device, device_times, texts), host_end)
-        dropped += Dropped(clipped=clipped)
-        device = link(host, device, flows.arrows(columns.flows, base_ns))
+    host_end = int(host_times.end.max()) if host_times.count else None
+    with ThreadPoolExecutor(1, "stepscope-tables") as pool:
+        # Sorting and joining need no lock of the interpreter, so that two cores do it side by side.
+        clipping = pool.submit(_clipped, columns.device, device_times, texts, host_end)
+        host = _host(columns.host, host_times, texts) if host_times.count else _no_host()
+        memory = _memory(columns.memory, base_ns)
+        device, clipped = clipping.result()
+    by_flow = 0
+    if len(device):
+        device = link(host, device, partial(flows.arrows, columns.flows, base_ns))
         by_flow = count_by_flow(host, device)
     return FileTables(
         host=host,
         device=device.select([c.name for c in tables.DEVICE.columns]),
-        memory=_memory(columns.memory, base_ns),
-        dropped=host_times.dropped + dropped,
+        memory=memory,
+        dropped=host_times.dropped + device_times.dropped + Dropped(clipped=clipped),
         by_flow=by_flow,
     )
+
+
+def _clipped(
+    rows: Rows, times: Timed, texts: _Texts, host_end_ns: int | None
+) -> tuple[pl.DataFrame, int]:
+    """Device work, without links, and how much of it was shortened."""
+    if not times.count:
+        return empty(tables.DEVICE), 0
+    return overruns.clip(_device(rows, times, texts), host_end_ns)
 
 
 def _no_host() -> pl.DataFrame:
