@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 PEERS = (
     "stepscope-load",
+    "stepscope-load-by-python",
     "stepscope-load-beside-gunzip",
     "stepscope-analyze",
     "hta-load",

@@ -38,6 +38,14 @@ def stepscope_load(path: str) -> dict[str, float]:
     return _timed(lambda: load([path])[0].host)
 
 
+def stepscope_load_by_python(path: str) -> dict[str, float]:
+    """The same as where no compiler was there when stepscope was installed."""
+    from stepscope.trace import compiled, load
+
+    compiled.core = None
+    return _timed(lambda: load([path])[0].host)
+
+
 def stepscope_load_beside_gunzip(path: str) -> dict[str, float]:
     """Load of stepscope and zlib-ng's decompression in one process, the quickest of three of each."""
     from zlib_ng import gzip_ng
@@ -124,6 +132,7 @@ def _peak_mb() -> float:
 
 TARGETS = {
     "stepscope-load": stepscope_load,
+    "stepscope-load-by-python": stepscope_load_by_python,
     "stepscope-load-beside-gunzip": stepscope_load_beside_gunzip,
     "stepscope-analyze": stepscope_analyze,
     "hta-load": hta_load,
