@@ -33,7 +33,6 @@ from stepscope.watch.host_sampler import SHARED_MEMORY, HostSampler
 from stepscope.watch.loop import Loop, say
 from stepscope.watch.meters import CraySampler, RaplSampler
 from stepscope.watch.nvml_sampler import NvmlSampler
-from stepscope.watch.portable_tree import PortableTree
 from stepscope.watch.process_tree import PROC, ProcessTree
 from stepscope.watch.recalled import Memory, Recalling
 from stepscope.watch.slurm_limit import time_limit_s
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from stepscope.schema.sampler import Sampler
+    from stepscope.watch.portable_tree import PortableTree
 
 RUNS = Path("stepscope-runs")
 INTERVAL_S = 0.5
@@ -178,7 +178,11 @@ def run_folder(out: Path | None, environ: Mapping[str, str]) -> Path:
 
 def tree_of(pid: int) -> ProcessTree | PortableTree:
     """The processes to watch, by what this system has."""
-    return ProcessTree(pid) if PROC.is_dir() else PortableTree(pid)
+    if PROC.is_dir():
+        return ProcessTree(pid)
+    from stepscope.watch.portable_tree import PortableTree  # noqa: PLC0415  (what it needs is dear)
+
+    return PortableTree(pid)
 
 
 def build(
