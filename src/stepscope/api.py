@@ -18,7 +18,7 @@ from stepscope.errors import InputError, OptionError
 from stepscope.job.gather import gather, with_timelines
 from stepscope.job.lost import lost_ranks
 from stepscope.job.notices import merged
-from stepscope.job.recorded_rank import recorded_ranks, run_parts
+from stepscope.job.recorded_rank import memory_left, recorded_ranks, run_parts
 from stepscope.job.waiting import waiting_of
 from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
@@ -301,8 +301,11 @@ def _settings(run: RunFolder, staging: Staging | None) -> dict[str, Setting]:
 
     is_here = run.manifest.host == socket.gethostname()
     shared = _free_bytes(SHARED_MEMORY) if is_here else None
+    left = memory_left(run)
     return {
-        str(folder.trace): replace(setting_of(folder), staging=staging, shared_bytes=shared)
+        str(folder.trace): replace(
+            setting_of(folder), staging=staging, shared_bytes=shared, left_bytes=left
+        )
         for folder in run.ranks
         if folder.trace and folder.recording
     }

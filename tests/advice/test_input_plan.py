@@ -29,6 +29,16 @@ def test_shared_memory_is_a_ceiling():
     assert "no more than 2 workers fit into half of the shared memory" in text
 
 
+def test_the_memory_of_the_job_is_a_ceiling():
+    plan = Plan(
+        4, 90 * MS, 10 * MS, 12, 32, 0.9, 5 * MS, room=4, each_bytes=312 * MS, left_bytes=700 * MS
+    )
+    text = arithmetic_of(plan)
+    assert "12 workers with a quarter in reserve. But each takes 312 MB of its own" in text
+    assert "had 700 MB left for more: no more than 4 workers fit." in text
+    assert evidence_of_plan(plan)[-1].value == 312 * MS
+
+
 def test_without_a_plan_nothing_is_said():
     assert arithmetic_of(None) == ""
     assert evidence_of_plan(None) == ()

@@ -12,6 +12,7 @@ from stepscope.schema.loader_rows import (
     DataPlace,
     Delivery,
     LoaderUse,
+    WorkerMemory,
     csv_line,
     json_line,
 )
@@ -40,12 +41,13 @@ def use(number=0, **changes):
 
 @pytest.fixture
 def folder_of(tmp_path):
-    def make(loaders, batches=(), deliveries=(), functions=(), places=()):
+    def make(loaders, batches=(), deliveries=(), functions=(), places=(), memory=()):
         for name, lines in (
             (rows.BATCHES_NAME, map(csv_line, batches)),
             (rows.DELIVERIES_NAME, map(csv_line, deliveries)),
             (rows.FUNCTIONS_NAME, map(json_line, functions)),
             (rows.PLACES_NAME, map(json_line, places)),
+            (rows.MEMORY_NAME, map(json_line, memory)),
         ):
             # A process that was killed may leave half a line.
             (tmp_path / name).write_text("".join(lines) + '{"loader":0,1,2')
@@ -152,3 +154,10 @@ def test_a_loader_of_which_nothing_was_timed_keeps_its_settings(folder_of):
     report = report_of(folder_of([use()]))
     assert report.times is None
     assert (report.workers, report.first_wait_ms) == (2, 5)
+
+
+def test_the_most_that_a_worker_of_the_training_loader_held_is_what_one_takes(folder_of):
+    memory = [WorkerMemory(0, 0, 100), WorkerMemory(0, 0, 300), WorkerMemory(1, 0, 900)]
+    loaders = [use(), use(1, role="evaluation")]
+    assert setting_of(folder_of(loaders, [batch(0, 0)], memory=memory)).worker_bytes == 300
+    assert setting_of(folder_of(loaders, [batch(0, 0)])).worker_bytes is None

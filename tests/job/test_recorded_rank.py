@@ -5,12 +5,13 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from stepscope.job.recorded_rank import recorded_ranks
+from stepscope.job.recorded_rank import memory_left, recorded_ranks
 from stepscope.record.journal import Journal
 from stepscope.schema.process_note import ProcessNote, note_process
 from stepscope.schema.run_folder import load_run
 from stepscope.schema.run_time import RunTime
 from stepscope.schema.samples import SUMMARY_NAME
+from stepscope.schema.watch_summary import NodeUse
 from tests.cost.test_facts import device, summary
 from tests.job.test_loaders import use
 from tests.record.test_journal import RECORDING
@@ -90,3 +91,38 @@ def test_without_samples_that_can_be_read_no_device_is_told(ranks, tmp_path, tex
         (tmp_path / SUMMARY_NAME).write_bytes(text)
     (one,) = ranks(("a", "0-3"))
     assert (one.device_used_bytes, one.device_bytes) == (None, None)
+
+
+def node(**known):
+    """Use of a node of which only this is known."""
+    fields = NodeUse.__dataclass_fields__
+    empty = {"str": "n0", "int": 0, "float": 0.0}
+    made = {name: empty.get(str(field.type)) for name, field in fields.items()}
+    return msgspec.convert(made | {"network_reads": (), "processes": ()} | known, NodeUse)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "left"),
+    [
+        ([{"memory_limit_bytes": 1000, "pss_peak_bytes": 300}], 300),
+        (
+            [{"memory_limit_bytes": 1000, "pss_peak_bytes": 300, "machine_memory_bytes": 9000}],
+            300,
+        ),
+        ([{"machine_memory_bytes": 2000, "pss_peak_bytes": 300}], 750),
+        ([{"memory_limit_bytes": 1000, "rss_peak_bytes": 300}], None),
+        ([{"pss_peak_bytes": 300}], None),
+        ([{"memory_limit_bytes": 1000, "pss_peak_bytes": 300}] * 2, None),
+        ([], None),
+    ],
+)
+def test_a_tenth_of_the_memory_stays_free_and_ranks_share_the_rest(ranks, tmp_path, nodes, left):
+    document = replace(summary(), nodes=tuple(node(**one) for one in nodes))
+    (tmp_path / SUMMARY_NAME).write_bytes(msgspec.json.encode(document))
+    ranks(("a", "0-3"), ("a", "0-3"))
+    assert memory_left(load_run(tmp_path)) == left
+
+
+def test_without_samples_nobody_knows_what_memory_is_left(ranks, tmp_path):
+    ranks(("a", "0-3"))
+    assert memory_left(load_run(tmp_path)) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -175,3 +177,29 @@ def test_batches_that_do_not_fit_into_shared_memory_are_a_ceiling():
     assert Pipeline(base, tiny).plan().workers == 1
     roomy = Source(work_ns=(90 * MS,), cores=32, batch_bytes=4_000_000, shared_bytes=10**10)
     assert Pipeline(base, roomy).plan().workers > 2
+
+
+def test_the_memory_of_the_allocation_is_a_ceiling():
+    """The run has 2 workers of 300 MB each and 12 MB of batches, and 700 MB are left: two more fit."""
+    base = replay(Run(wait=90 * MS, kernel=500 * US).read())
+    short = Source(
+        work_ns=(90 * MS,),
+        cores=32,
+        workers=2,
+        batch_bytes=4_000_000,
+        worker_bytes=300_000_000,
+        left_bytes=700_000_000,
+    )
+    plan = Pipeline(base, short).plan()
+    assert (plan.room, plan.workers, plan.keep_up) == (4, 4, 11)
+    assert (plan.each_bytes, plan.left_bytes) == (312_000_000, 700_000_000)
+    none = Pipeline(base, replace(short, left_bytes=-1)).plan()
+    assert (none.room, none.workers) == (2, 2)
+    for unknown in (
+        replace(short, worker_bytes=None),
+        replace(short, left_bytes=None),
+        replace(short, workers=0),
+    ):
+        plan = Pipeline(base, unknown).plan()
+        assert (plan.room, plan.each_bytes, plan.left_bytes) == (None, None, None)
+        assert plan.workers > 4

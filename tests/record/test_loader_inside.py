@@ -76,6 +76,9 @@ def test_each_batch_is_told_by_its_worker_and_arrives_once(clocked):
     assert {row.worker for row in records.batches} == expected
     assert len({row.pid for row in records.batches}) == max(clocked.workers, 1)
     assert len(records.deliveries) == BATCHES
+    # Only the first worker looks how much memory it holds.
+    assert {row.worker for row in records.memory} == ({0} if clocked.workers else set())
+    assert all(row.own_bytes > 0 for row in records.memory)
     if clocked.workers:
         made = sorted(row.batch for row in records.batches)
         assert made == sorted(set(made))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.schema.report import Evidence
-from stepscope.units import format_ms, ns_to_ms
+from stepscope.units import format_ms, format_value, ns_to_ms
 
 if TYPE_CHECKING:
     from stepscope.predict import Plan
@@ -26,6 +26,11 @@ def arithmetic_of(plan: Plan | None) -> str:
             f"{text} But the batches of no more than {_workers(plan.fit)} fit into half of the shared memory that is "
             "free (/dev/shm): enlarge it (docker run --shm-size), or make batches smaller."
         )
+    if plan.room is not None and plan.workers == plan.room < plan.keep_up:
+        return (
+            f"{text} But each takes {format_value(plan.each_bytes, 'bytes')} of its own, and the memory of the job had "
+            f"{format_value(plan.left_bytes, 'bytes')} left for more: no more than {_workers(plan.room)} fit."
+        )
     if plan.cores is None or plan.cores_ns is None or plan.workers >= plan.keep_up:
         return text
     share = 1.0 if plan.computing_frac is None else plan.computing_frac
@@ -40,10 +45,12 @@ def evidence_of_plan(plan: Plan | None) -> tuple[Evidence, ...]:
     """The same as figures."""
     if plan is None:
         return ()
+    memory = Evidence(name="memory of one worker's own", value=plan.each_bytes, unit="bytes")
     return (
         Evidence(name="making a batch in one process", value=ns_to_ms(plan.making_ns), unit="ms"),
         Evidence(name="a step that never waits", value=ns_to_ms(plan.training_ns), unit="ms"),
         Evidence(name="loader workers that are best", value=plan.workers, unit="count"),
+        *([memory] if plan.each_bytes is not None else []),
     )
 
 

@@ -75,7 +75,8 @@ def setting_of(folder: RankFolder) -> Setting:
     if use is None:
         return setting
     numbers = {one.number for one in feeding}
-    rows = [row for row in load_records(folder.path).batches if row.loader in numbers]
+    records = load_records(folder.path)
+    rows = [row for row in records.batches if row.loader in numbers]
     single = [row for row in rows if row.count == 1][-MOST_WORK:]
     if not single:
         return setting
@@ -94,6 +95,7 @@ def setting_of(folder: RankFolder) -> Setting:
         restarts=not use.persistent,
         first_wait_ns=None if use.persistent else use.first_wait_ns / max(use.epochs, 1),
         opened=_opened(single),
+        worker_bytes=_worker_bytes(records, numbers),
         per_step=use.batches / recording.steps_seen if recording.steps_seen else None,
     )
 
@@ -126,6 +128,12 @@ def _clean(steps: Sequence[StepRow]) -> CleanSteps | None:
         lengths_ns=tuple(row.duration_ns for row in kept),
         waits_ns=tuple(row.loader_wait_ns for row in kept),
     )
+
+
+def _worker_bytes(records: LoaderRecords, numbers: set[int]) -> int | None:
+    """The most that a worker was seen to hold for itself."""
+    known = [row.own_bytes for row in records.memory if row.loader in numbers]
+    return max(known, default=None)
 
 
 def _opened(rows: Sequence[BatchRow]) -> float | None:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from stepscope.schema.run_folder import RankFolder, RankRecording, RunFolder
 
 
+KEPT_FREE = 0.1
+"""Share of the memory that is left to the system and to what grows."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRank:
     """One rank of a recorded run.
@@ -86,11 +90,35 @@ def run_parts(recording: RankRecording) -> RunParts | None:
     )
 
 
-def _fullest_device(run: Path) -> tuple[int | None, int | None]:
-    """Peak and size of its memory, from the summary of what was sampled; one that cannot be read is told elsewhere."""
+def memory_left(run: RunFolder) -> int | None:
+    """Memory of the node that each rank may still take for its workers; ``None`` where it was not measured.
+
+    That is what the job was given less what its processes took at most, pages that they share counted once, and a
+    tenth kept free. Of a run on several nodes nobody knows which ranks share one.
+    """
+    summary = _summary(run.path)
+    ranks = sum(folder.recording is not None for folder in run.ranks)
+    if summary is None or len(summary.nodes) != 1 or not ranks:
+        return None
+    node = summary.nodes[0]
+    whole = node.memory_limit_bytes or node.machine_memory_bytes
+    if whole is None or node.pss_peak_bytes is None:
+        return None
+    return int((1 - KEPT_FREE) * whole - node.pss_peak_bytes) // ranks
+
+
+def _summary(run: Path) -> WatchSummary | None:
+    """The summary of what was sampled; one that cannot be read is told elsewhere."""
     try:
-        summary = msgspec.json.decode((run / SUMMARY_NAME).read_bytes(), type=WatchSummary)
+        return msgspec.json.decode((run / SUMMARY_NAME).read_bytes(), type=WatchSummary)
     except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _fullest_device(run: Path) -> tuple[int | None, int | None]:
+    """Peak and size of its memory."""
+    summary = _summary(run)
+    if summary is None:
         return None, None
     known = [
         (one.memory_peak_bytes, one.memory_bytes)

@@ -102,6 +102,8 @@ class Plan:
         computing_frac: Share of the making that needs a core; ``None`` when not known.
         cores_ns: The shortest step that the cores allow; ``None`` like ``cores``.
         fit: Workers whose prefetched batches fit into shared memory; ``None`` where one of the two is not known.
+        room: Workers that the memory of the allocation holds; ``None`` where it is not known what one takes.
+        each_bytes, left_bytes: Memory that one worker takes with its batches, and what was left of the allocation's.
     """
 
     workers: int
@@ -112,6 +114,9 @@ class Plan:
     computing_frac: float | None
     cores_ns: float | None
     fit: int | None = None
+    room: int | None = None
+    each_bytes: int | None = None
+    left_bytes: int | None = None
 
 
 class Pipeline:
@@ -181,8 +186,8 @@ class Pipeline:
         """
         source, free = self._source, max(self._free.step_ns, 1.0)
         wanted = max(math.ceil(RESERVE * source.mean_ns / free), 1)
-        fit = self._fit()
-        best = min(wanted, MOST_WORKERS, fit or MOST_WORKERS)
+        fit, room = self._fit(), self._room()
+        best = min(wanted, MOST_WORKERS, fit or MOST_WORKERS, room or MOST_WORKERS)
         if source.cores is not None:
             # Against other programs more workers always win a larger share, which is no reason to want them.
             rows = [self._row(workers, PREFETCH, 0.0) for workers in range(1, best + 1)]
@@ -197,6 +202,9 @@ class Pipeline:
             computing_frac=source.cpu_frac,
             cores_ns=None if source.cores is None else self._computing_ns(free, 1.0),
             fit=fit,
+            room=room,
+            each_bytes=None if room is None else self._each_bytes,
+            left_bytes=None if room is None else source.left_bytes,
         )
 
     def _fit(self) -> int | None:
@@ -204,9 +212,24 @@ class Pipeline:
         source = self._source
         if source.shared_bytes is None or not source.batch_bytes:
             return None
-        # Beside those made ahead, each worker has one in the making.
-        each = (PREFETCH + 1) * source.batch_bytes
-        return max(int(SHARED_SHARE * source.shared_bytes / each), 1)
+        return max(int(SHARED_SHARE * source.shared_bytes / self._ahead_bytes), 1)
+
+    def _room(self) -> int | None:
+        """Workers whose memory the allocation holds: those that the run has, and as many as fit into what is left."""
+        source = self._source
+        if source.worker_bytes is None or source.left_bytes is None or not source.workers:
+            return None
+        return source.workers + max(source.left_bytes, 0) // max(self._each_bytes, 1)
+
+    @property
+    def _ahead_bytes(self) -> int:
+        """Batches of a worker: beside those made ahead, it has one in the making."""
+        return (PREFETCH + 1) * self._source.batch_bytes
+
+    @property
+    def _each_bytes(self) -> int:
+        """Memory that one more worker takes."""
+        return (self._source.worker_bytes or 0) + self._ahead_bytes
 
     @property
     def _computing(self) -> float:

@@ -74,6 +74,8 @@ class Setting:
         cores: Cores that workers and training share.
         threads: Threads of an operator on the CPU.
         shared_bytes: Free shared memory (/dev/shm), through which workers hand batches over.
+        worker_bytes: Memory that one worker holds for itself; ``None`` where that was not measured.
+        left_bytes: Memory that the allocation had left for this rank when most was in use; ``None`` likewise.
         workers: Loader workers that the run has.
         epoch_batches: Batches of an epoch.
         restarts: Whether workers end with each epoch.
@@ -91,6 +93,8 @@ class Setting:
     cores: int | None = None
     threads: int | None = None
     shared_bytes: int | None = None
+    worker_bytes: int | None = None
+    left_bytes: int | None = None
     workers: int | None = None
     epoch_batches: int | None = None
     restarts: bool = False
@@ -150,6 +154,8 @@ class Source:
         cores: Cores that workers and training share; ``None`` when unknown.
         threads: Threads of an operator on the CPU; ``None`` when unknown.
         shared_bytes: Free shared memory; ``None`` when unknown.
+        worker_bytes: Memory that one worker holds for itself; ``None`` when unknown.
+        left_bytes: Memory that the allocation had left for more of them; ``None`` when unknown.
         workers: Workers that the run has; 0 when batches are made in the training process.
         epoch_batches: Batches of an epoch; ``None`` when unknown or too many to matter.
         batch_bytes: Size of a batch; 0 when unknown.
@@ -164,6 +170,8 @@ class Source:
     cores: int | None = None
     threads: int | None = None
     shared_bytes: int | None = None
+    worker_bytes: int | None = None
+    left_bytes: int | None = None
     workers: int = 0
     epoch_batches: int | None = None
     batch_bytes: int = 0
@@ -203,6 +211,8 @@ def source_of(trace: Trace, graph: Graph, setting: Setting) -> Source | None:
         cores=setting.cores,
         threads=setting.threads,
         shared_bytes=setting.shared_bytes,
+        worker_bytes=setting.worker_bytes,
+        left_bytes=setting.left_bytes,
         workers=setting.workers or 0,
         epoch_batches=setting.epoch_batches,
         storage_ns=_storage_ns(setting),

@@ -7,6 +7,7 @@
       deliveries.csv     one Delivery a line, from the process that trains
       functions.jsonl    one BusyFunction a line: what was added since the line before
       places.jsonl       one DataPlace a line, likewise
+      worker_memory.jsonl   one WorkerMemory a line
 
 Several processes append to these files, each with one write of whole lines. Clocks are that of
 ``time.perf_counter_ns``, which the processes of one machine share on Linux.
@@ -26,6 +27,7 @@ BATCHES_NAME = "batches.csv"
 DELIVERIES_NAME = "deliveries.csv"
 FUNCTIONS_NAME = "functions.jsonl"
 PLACES_NAME = "places.jsonl"
+MEMORY_NAME = "worker_memory.jsonl"
 
 Role = Literal["training", "evaluation"]
 BatchPhase = Literal["items", "collate"]
@@ -141,6 +143,20 @@ class DataPlace:
     names: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerMemory:
+    """What a worker held for itself at some moment.
+
+    Attributes:
+        loader, worker: As in BatchRow.
+        own_bytes: Memory that it shared with no other process: what one more worker would take.
+    """
+
+    loader: int
+    worker: int
+    own_bytes: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoaderUse:
     """A DataLoader with the settings that it really has.
@@ -192,6 +208,7 @@ class LoaderRecords:
     deliveries: tuple[Delivery, ...]
     functions: tuple[BusyFunction, ...]
     places: tuple[DataPlace, ...]
+    memory: tuple[WorkerMemory, ...] = ()
 
 
 def csv_line(row: BatchRow | Delivery) -> str:
@@ -204,7 +221,7 @@ def numbers_line(numbers: tuple[int, ...]) -> str:
     return ",".join(map(str, numbers)) + "\n"
 
 
-def json_line(document: BusyFunction | DataPlace) -> str:
+def json_line(document: BusyFunction | DataPlace | WorkerMemory) -> str:
     """A document as a line of its file, with its line end."""
     return json.dumps(asdict(document), separators=(",", ":")) + "\n"
 
@@ -216,11 +233,12 @@ def load_records(folder: Path) -> LoaderRecords:
         deliveries=_rows(folder / DELIVERIES_NAME, Delivery),
         functions=_documents(folder / FUNCTIONS_NAME, BusyFunction),
         places=_documents(folder / PLACES_NAME, DataPlace),
+        memory=_documents(folder / MEMORY_NAME, WorkerMemory),
     )
 
 
 _Row = TypeVar("_Row", BatchRow, Delivery)
-_Document = TypeVar("_Document", BusyFunction, DataPlace)
+_Document = TypeVar("_Document", BusyFunction, DataPlace, WorkerMemory)
 
 
 def _lines(path: Path) -> list[str]:

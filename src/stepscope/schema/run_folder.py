@@ -8,7 +8,8 @@
         steps.csv                       one StepRow a line, appended while training runs
         recording.json                  RankRecording: replaced after each window and at the end
         batches.csv, deliveries.csv,
-        functions.jsonl, places.jsonl   the input pipeline from inside: see ``loader_rows``
+        functions.jsonl, places.jsonl,
+        worker_memory.jsonl             the input pipeline from inside: see ``loader_rows``
         trace-<K>.pt.trace.json.gz      one profiler window each
       processes.jsonl                   ProcessNote lines: which processes were recorded, and which not
       report.json, report.html          written by the analysis

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.record.guard import Guard
 from stepscope.record.loader.fetching import FetchHook
 from stepscope.record.loader.meter import BatchMeter
+from stepscope.record.loader.own_memory import OwnMemory
 from stepscope.record.loader.places import OpenedFiles
 from stepscope.record.loader.sampler import StackSampler
 from stepscope.record.voice import Voice
@@ -67,10 +68,12 @@ class MeteredLoop:
         opened.listen()
         sampler = StackSampler(self._folder, worker, meter, guard)
         sampler.start()
+        memory = OwnMemory(self._folder, self.loader, worker)
 
         def flush() -> None:
             sampler.write()
             opened.write()
+            memory.write()
 
         meter.on_flush = flush
         self._hook.loader = self.loader
