@@ -1,5 +1,7 @@
 """NVIDIA devices through a replayed driver."""
 
+import sys
+
 import pynvml  # type: ignore[import-untyped]
 import pytest
 
@@ -184,6 +186,13 @@ def test_no_driver_is_one_sentence(code, says):
     devices, why = list_devices(ReplayedNvml(gpu(0), init=Refusal(code)))
     assert devices == ()
     assert says in why
+
+
+def test_without_the_binding_is_one_sentence_too(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    (notice,) = NvmlSampler(None).open()
+    assert "nvidia-ml-py" in notice.text
+    assert list_devices() == ((), notice.text.removeprefix("no NVIDIA device is watched: "))
 
 
 def test_the_driver_s_list_for_the_check():

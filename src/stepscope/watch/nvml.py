@@ -21,7 +21,11 @@ def load_library() -> Any:  # noqa: ANN401  a C library behind a module without 
     Raises:
         NvmlUnavailableError: There is no driver, or it refuses.
     """
-    library = import_module("pynvml")
+    try:
+        library = import_module("pynvml")
+    except ImportError as error:
+        why = "the package nvidia-ml-py, which asks the NVIDIA driver, is not installed"
+        raise NvmlUnavailableError(why) from error
     open_library(library)
     return library
 
