@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from stepscope.predict.change import slower_host
-from stepscope.predict.graph import INPUT
+from stepscope.predict.change import slower_host, with_input
 from stepscope.predict.period import step_ns
 from stepscope.predict.simulate import simulate
 
@@ -30,7 +27,7 @@ ROUNDS = 12
 """Halvings of the interval, which leave the factor known to a fifth of a thousandth."""
 
 
-def calibrated(base: Replay, setting: Setting) -> Replay:
+def calibrated(base: Replay, setting: Setting, *, pauses: bool = True) -> Replay:
     """The replay with waits and host as they were without the profiler.
 
     The profiler costs the host time at every operator and call, while device work takes as long as ever
@@ -44,15 +41,19 @@ def calibrated(base: Replay, setting: Setting) -> Replay:
     Args:
         base: The unchanged replay.
         setting: What the recorder measured.
+        pauses: Whether long pauses between operators are scaled too: without stacks, the profiler costs Python that
+            calls no operator nothing, while other programs on the machine slow all alike.
     """
     clean = setting.clean
     if clean is not None and waits_count(clean) and base.graph.are_steps:
         # Where a device sets the pace, a slower host explains nothing.
         highest = 1.0 if len(base.graph.launch) else HIGHEST_FACTOR
-        return _host_scaled(_waits_scaled(base, clean.wait_ns), clean.mean_ns, highest)
+        waits = with_input(base.graph, clean.wait_ns)
+        base = replace(base, graph=waits, times=simulate(waits))
+        return _host_scaled(base, clean.mean_ns, highest, pauses=pauses)
     if setting.clean_step_ns is None:
         return base
-    return _host_scaled(base, setting.clean_step_ns, 1.0)
+    return _host_scaled(base, setting.clean_step_ns, 1.0, pauses=pauses)
 
 
 def clean_ns(setting: Setting) -> float | None:
@@ -66,39 +67,21 @@ def waits_count(clean: CleanSteps) -> bool:
     return clean.wait_ns >= LEAST_WAIT * clean.mean_ns
 
 
-def _waits_scaled(base: Replay, wait_ns: float) -> Replay:
-    """The replay in which a steady step waits for its batch so long in the mean."""
-    graph = base.graph
-    steady = np.flatnonzero(graph.is_steady)
-    inside = np.isin(graph.step_of_anchor, steady)
-    now = float(graph.gaps[inside, INPUT].sum()) / max(len(steady), 1)
-    gaps = graph.gaps.copy()
-    if now > 0:
-        gaps[:, INPUT] = np.rint(gaps[:, INPUT] * (wait_ns / now)).astype(np.int64)
-    else:
-        # None of the few steps had to wait: their beginnings take the mean.
-        gaps[np.minimum(graph.starts[steady] + 1, len(gaps) - 1), INPUT] += round(wait_ns)
-    changed = replace(graph, gaps=gaps)
-    return replace(base, graph=changed, times=simulate(changed))
-
-
-def _host_scaled(base: Replay, clean_ns: float, highest: float) -> Replay:
+def _host_scaled(base: Replay, clean_ns: float, highest: float, *, pauses: bool) -> Replay:
     """The replay with the host scaled by a factor up to the highest, so that a step lasts so long."""
+
+    def scaled(factor: float) -> tuple[Replay, float]:
+        graph = slower_host(base.graph, factor, pauses=pauses)
+        times = simulate(graph)
+        return replace(base, graph=graph, times=times), step_ns(graph, times)
+
     now = step_ns(base.graph, base.times)
     low, high = LOWEST_FACTOR, highest
     if abs(now / clean_ns - 1) <= LEAST_FRAC or (now < clean_ns and highest <= 1):
         return base
-    if _with_factor(base, low)[1] > clean_ns or _with_factor(base, high)[1] < clean_ns * (
-        1 - LEAST_FRAC
-    ):
+    if scaled(low)[1] > clean_ns or scaled(high)[1] < clean_ns * (1 - LEAST_FRAC):
         return base
     for _ in range(ROUNDS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _with_factor(base, middle)[1] > clean_ns else (middle, high)
-    return _with_factor(base, low)[0]
-
-
-def _with_factor(base: Replay, factor: float) -> tuple[Replay, float]:
-    graph = slower_host(base.graph, factor)
-    times = simulate(graph)
-    return replace(base, graph=graph, times=times), step_ns(graph, times)
+        low, high = (low, middle) if scaled(middle)[1] > clean_ns else (middle, high)
+    return scaled(low)[0]

@@ -14,6 +14,7 @@ from stepscope.predict.graph import (
     LAUNCH,
     NONE,
     OPERATOR,
+    PAUSE,
     REST,
     TO_DEVICE,
     WAIT,
@@ -31,6 +32,20 @@ def without_input(graph: Graph) -> Graph:
     return without_gaps(graph, INPUT)
 
 
+def with_input(graph: Graph, wait_ns: float) -> Graph:
+    """A steady step waits for its batches so long in the mean, spread over its waits as before."""
+    steady = np.flatnonzero(graph.is_steady)
+    inside = np.isin(graph.step_of_anchor, steady)
+    now = float(graph.gaps[inside, INPUT].sum()) / max(len(steady), 1)
+    gaps = graph.gaps.copy()
+    if now > 0:
+        gaps[:, INPUT] = np.rint(gaps[:, INPUT] * (wait_ns / now)).astype(np.int64)
+    else:
+        # None of the few steps had to wait: their beginnings take the mean.
+        gaps[np.minimum(graph.starts[steady] + 1, len(gaps) - 1), INPUT] += round(wait_ns)
+    return replace(graph, gaps=gaps)
+
+
 def without_gaps(graph: Graph, *columns: int) -> Graph:
     """What the host does in these columns of ``gaps`` takes no time."""
     gaps = graph.gaps.copy()
@@ -38,10 +53,19 @@ def without_gaps(graph: Graph, *columns: int) -> Graph:
     return replace(graph, gaps=gaps)
 
 
-def slower_host(graph: Graph, factor: float) -> Graph:
-    """All that the host does by itself takes ``factor`` times as long; waiting does not."""
+def slower_host(graph: Graph, factor: float, *, pauses: bool = True) -> Graph:
+    """All that the host does by itself takes ``factor`` times as long; waiting does not.
+
+    Args:
+        graph: The graph.
+        factor: Below 1 for a faster one.
+        pauses: Whether that holds for long pauses between operators too.
+    """
     gaps = graph.gaps.astype(np.float64)
+    as_long = gaps[:, PAUSE].copy()
     gaps[:, ALLOCATOR:] *= factor
+    if not pauses:
+        gaps[:, PAUSE] = as_long
     own = graph.own * factor
     return replace(graph, gaps=np.rint(gaps).astype(np.int64), own=np.rint(own).astype(np.int64))
 

@@ -12,8 +12,9 @@ from stepscope.predict.buckets import in_buckets
 from stepscope.predict.calibrate import calibrated, clean_ns, waits_count
 from stepscope.predict.classes import ClassGain, Kind, class_gains
 from stepscope.predict.excerpt import excerpt
-from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, INPUT, PAUSE, REST, TO_DEVICE
+from stepscope.predict.graph import ALLOCATOR, COMMUNICATION, INPUT, TO_DEVICE
 from stepscope.predict.link import copies_at_link_speed
+from stepscope.predict.own_work import python_gain
 from stepscope.predict.path import path_of
 from stepscope.predict.pipeline import Pipeline, Plan
 from stepscope.predict.recompile import Recompiled, recompiled
@@ -22,7 +23,6 @@ from stepscope.predict.source import Setting, Source, Staging, source_of
 from stepscope.predict.staging import with_less_waiting
 from stepscope.predict.together import arriving_together
 from stepscope.predict.whatif import Outcome, error_frac, gain, is_withheld, outcome
-from stepscope.trace import call_names
 
 if TYPE_CHECKING:
     from stepscope.analysis.results import Results
@@ -72,7 +72,7 @@ class Gains:
         copy: Copies to the device come from pinned memory (low end) and also overlap (high end).
         overlap: Copies to the device overlap, at their speed.
         launch: Operators and launches cost the host nothing (low end), nor does the Python between them (high end).
-        python: The program's own work in long pauses between operators is gone (low end), or all Python is (high end).
+        python: The program's own work in long pauses between operators is gone (see ``python_gain``).
         allocator: Calls of the device's allocator cost nothing.
         communication: All communication but the last bucket of each step is hidden, or all is, or
             messages are half as long, whatever gains least and most.
@@ -137,8 +137,9 @@ def gains(
     base, error, why = _explained(trace)
     if base is None:
         return Gains(error_frac=error, withheld=why, no_path=why if with_path else "")
+    other = calibrated(base, setting, pauses=False)
     base = calibrated(base, setting)
-    found = replace(_predicted(trace, results, base, setting), error_frac=error)
+    found = replace(_predicted(trace, results, base, other, setting), error_frac=error)
     return _with_path(found, trace, results, base, setting) if with_path else found
 
 
@@ -186,8 +187,10 @@ def _explained(trace: Trace) -> tuple[Replay | None, float, str]:
     return base, error, ""
 
 
-def _predicted(trace: Trace, results: Results, base: Replay, setting: Setting) -> Gains:
-    """All gains that one rank alone tells, given its replay as it is without the profiler."""
+def _predicted(
+    trace: Trace, results: Results, base: Replay, other: Replay, setting: Setting
+) -> Gains:
+    """All gains that one rank alone tells, given its replays as it is without the profiler (see ``python_gain``)."""
     graph = base.graph
     source = source_of(trace, graph, setting)
     line = Pipeline(base, source, _spread(setting)) if source is not None else None
@@ -206,7 +209,7 @@ def _predicted(trace: Trace, results: Results, base: Replay, setting: Setting) -
         copy=_copy(trace, base),
         overlap=_of(base, change.copies_overlapped(graph)) if _has_copies(graph) else None,
         launch=_launch(base),
-        python=_python(trace, base),
+        python=python_gain(trace, base, other),
         allocator=_of(base, change.without_gaps(graph, ALLOCATOR))
         if graph.gaps[:, ALLOCATOR].any()
         else None,
@@ -267,14 +270,6 @@ def _workers(base: Replay, line: Pipeline, best: int, *, restarts: bool) -> tupl
     rows = [line.row(workers, restarts=restarts) for workers in sorted({*WORKERS, best, 2 * best})]
     made = [(row.workers, gain(base, [row.best, row.worst], "pipeline-model")) for row in rows]
     return tuple(WorkersGain(workers, one) for workers, one in made if one is not None)
-
-
-def _python(trace: Trace, base: Replay) -> Gain | None:
-    """``None`` too where ranks talk by way of the host: in any pause the thread may wait for them."""
-    if call_names.matching(trace.host, call_names.HOST_TRANSFER, call_names.RANGES).any():
-        return None
-    own = change.without_gaps(base.graph, PAUSE)
-    return _of(base, own, change.without_gaps(base.graph, PAUSE, REST))
 
 
 def _sync(base: Replay) -> Gain | None:
