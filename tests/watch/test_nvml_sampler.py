@@ -191,6 +191,7 @@ def test_no_driver_is_one_sentence(code, says):
 def test_without_the_binding_is_one_sentence_too(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynvml", None)
     (notice,) = NvmlSampler(None).open()
+    assert isinstance(notice, Notice)
     assert "nvidia-ml-py" in notice.text
     assert list_devices() == ((), notice.text.removeprefix("no NVIDIA device is watched: "))
 

@@ -66,6 +66,7 @@ def price_plan(
         gpu_hours=gpu_hours,
         gpu_years=gpu_hours / YEAR_HOURS,
         core_hours=core_hours,
+        run_seconds=run_seconds(options, facts, gpus, gpu_hours),
         waste=waste(money, options, facts),
         money=money,
         units=units,
@@ -107,6 +108,13 @@ def size(options: CostOptions, facts: RunFacts | None) -> tuple[int, float, str]
     gpus = options.gpus or 1
     words = f"{gpus} device(s) for {options.hours:g} h{times}"
     return gpus, gpus * options.hours * options.runs, words
+
+
+def run_seconds(options: CostOptions, facts: RunFacts | None, gpus: int, gpu_hours: float) -> float:
+    """How long one run takes."""
+    if facts is not None:
+        return seconds_of(options, facts)
+    return gpu_hours * S_PER_HOUR / gpus / options.runs
 
 
 def seconds_of(options: CostOptions, facts: RunFacts) -> float:

@@ -7,6 +7,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Final, Literal
 
 from stepscope.report.compare_rows import Change, kernel_changes, operator_changes
+from stepscope.report.compare_spent import Spent, spent_of
 from stepscope.report.compare_stats import Ratio, compare_series
 from stepscope.schema.run_time import ACCOUNT_BASIS
 
@@ -88,6 +89,7 @@ class Comparison:
         kernels, operators: What appeared, vanished or changed.
         gone, new: Findings of the first only, and of the second only.
         predictions: Promises of findings that are gone.
+        spent: Energy and money of a step, where both know it.
     """
 
     verdict: Verdict
@@ -100,6 +102,7 @@ class Comparison:
     gone: tuple[Finding, ...]
     new: tuple[Finding, ...]
     predictions: tuple[Prediction, ...]
+    spent: tuple[Spent, ...] = ()
 
     @property
     def certain(self) -> bool:
@@ -135,7 +138,14 @@ def compare(before: Report, after: Report) -> Comparison:
         gone=gone,
         new=new,
         predictions=_predictions(gone, ratio),
+        spent=spent_of(before, after, _steps_ms(sides)),
     )
+
+
+def _steps_ms(sides: tuple[Side, Side]) -> tuple[float, float]:
+    """Mean steps of both; 0 where there are none."""
+    one, other = (side.mean_ms if side.steps else 0.0 for side in sides)
+    return one, other
 
 
 def _verdict(ratio: Ratio | None) -> Verdict:

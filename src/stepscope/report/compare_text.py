@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 
 from stepscope.report import palette
+from stepscope.report.compare_spent import label_of, spent_sentence
 from stepscope.report.compare_words import interval_sentence, sentence, slow_sentence
 from stepscope.report.foreign import essential
 from stepscope.report.terminal import print_sections
@@ -71,6 +72,7 @@ def _sides(comparison: Comparison, look: Look) -> list[RenderableType]:
     if one.loader_wait_ms or other.loader_wait_ms:
         waits = f"from {format_ms(one.loader_wait_ms)} to {format_ms(other.loader_wait_ms)}"
         rows.append(("DataLoader", f"the wait goes {waits} a step"))
+    rows += [(label_of(spent), spent_sentence(spent)) for spent in comparison.spent]
     return [labelled(look, [(label, look.say(text)) for label, text in rows])]
 
 

@@ -112,5 +112,6 @@ def to_json(comparison: Comparison) -> bytes:
         "findings_gone": [finding.code for finding in comparison.gone],
         "findings_new": [finding.code for finding in comparison.new],
         "predictions": comparison.predictions,
+        "spent": comparison.spent,
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"

@@ -115,6 +115,7 @@ class CostReport:
         device: Name of the device as the rates spell it; ``""`` when none was stated.
         site: Name of the site; ``""`` when none.
         gpu_hours: Device hours in all.
+        run_seconds: How long one run takes; 0 in reports of before that was kept.
         core_hours: Core hours in all of runs without a device, which are priced by them; 0 with a device.
         gpu_years: The same in years of 8,760 hours.
         waste: Money for time in which the devices were allocated and idle, or the cores of a run without one.
@@ -136,6 +137,7 @@ class CostReport:
     gpu_hours: float
     gpu_years: float
     core_hours: float = 0.0
+    run_seconds: float = 0.0
     waste: Estimate
     money: Estimate
     units: Estimate

@@ -91,6 +91,8 @@ class RunEnergy:
         host: Joules of processors and memory that are the job's share.
         per_step: Joules a training step, over the time of the steps that were run without the profiler.
         per_sample: Joules a sample of the training data.
+        scope: Whose energy a step's and a sample's is: ``devices and host``, ``devices`` or ``host``; ``""`` where
+            it is not known.
         steps: Steps in ``per_step``.
         samples_per_step: Samples that all ranks take in a step; ``None`` where a loader does not tell.
     """
@@ -101,6 +103,7 @@ class RunEnergy:
     per_sample: Estimate
     steps: int
     samples_per_step: float | None
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

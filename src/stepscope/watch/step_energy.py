@@ -38,8 +38,8 @@ class Part:
 
 def energy_per_step(
     devices: Sequence[DeviceRows], placed: Sequence[Placed], steps: Stretches, count: int
-) -> Estimate:
-    """Joules a step, of all devices and of the hosts as far as these are known.
+) -> tuple[Estimate, str]:
+    """Joules a step, of all devices and of the hosts as far as these are known, and whose energy that is.
 
     Args:
         devices: Every device once.
@@ -48,12 +48,12 @@ def energy_per_step(
         count: How many steps that is.
     """
     if not count:
-        return no_energy("no step ran without the profiler after start-up")
+        return no_energy("no step ran without the profiler after start-up"), ""
     seconds = sum(end - start for start, end in steps)
     if seconds < LEAST_SECONDS:
         return no_energy(
             f"steps took {seconds:.2g} s in all; samples tell their energy from {LEAST_SECONDS:g} s on"
-        )
+        ), ""
     of_devices = [
         in_steps(device_curve(one.start, one.rows), one.offset_s, steps, one.start.slice_frac)
         for one in devices
@@ -61,7 +61,7 @@ def energy_per_step(
     of_hosts = host_parts(placed, steps)
     for part in of_devices or of_hosts:
         if part.basis == "not-known":
-            return no_energy(part.how)
+            return no_energy(part.how), ""
     known = [part for part in (*of_devices, *of_hosts) if part.basis != "not-known"]
     lacks = next((part.how for part in of_hosts if part.basis == "not-known"), "")
     what = "devices and host" if of_devices and not lacks else "devices" if of_devices else "host"
@@ -69,7 +69,7 @@ def energy_per_step(
     if lacks:
         how += f"; the host's is not in it: {lacks}"
     joules, error = (sum(getattr(part, name) for part in known) for name in ("joules", "error_j"))
-    return Estimate(
+    a_step = Estimate(
         value=joules / count,
         low=max(joules - error, 0.0) / count,
         high=(joules + error) / count,
@@ -77,6 +77,7 @@ def energy_per_step(
         basis=max((part.basis for part in known), key=WEAKEST.index),
         how=how,
     )
+    return a_step, what
 
 
 def host_parts(placed: Sequence[Placed], steps: Stretches) -> list[Part]:

@@ -43,7 +43,7 @@ def use_of(
     steps = clock.undisturbed(rank)
     count = sum(row.count for row in steps)
     samples, why = samples_per_step(run)
-    per_step = energy_per_step(devices_in(placed), placed, clock.joined(steps, axis), count)
+    per_step, scope = energy_per_step(devices_in(placed), placed, clock.joined(steps, axis), count)
     own = [one.end.own_cpu_s for one in watched if one.end is not None]
     own_s = sum(own) if len(own) == len(watched) else None
     return UseReport(
@@ -63,6 +63,7 @@ def use_of(
             per_sample=energy_per_sample(per_step, samples, why),
             steps=count,
             samples_per_step=samples,
+            scope=scope,
         ),
         own_cpu_s=own_s,
         own_frac=None if own_s is None else own_s / max(sum(one.wall_s for one in watched), 1e-9),
