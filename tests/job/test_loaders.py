@@ -161,3 +161,13 @@ def test_the_most_that_a_worker_of_the_training_loader_held_is_what_one_takes(fo
     loaders = [use(), use(1, role="evaluation")]
     assert setting_of(folder_of(loaders, [batch(0, 0)], memory=memory)).worker_bytes == 300
     assert setting_of(folder_of(loaders, [batch(0, 0)])).worker_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("batches", "steps", "each"),
+    [(24, 23, 1.0), (96, 23, 4.0), (1043, 1000, 1.043), (23, 46, 0.5), (7, 0, None)],
+)
+def test_a_step_that_was_only_begun_makes_no_batch_more_of_each(folder_of, batches, steps, each):
+    folder = folder_of([use(batches=batches)], [batch(0, 0)])
+    seen = dataclasses.replace(folder.recording, steps_seen=steps)
+    assert setting_of(dataclasses.replace(folder, recording=seen)).per_step == each

@@ -96,8 +96,17 @@ def setting_of(folder: RankFolder) -> Setting:
         first_wait_ns=None if use.persistent else use.first_wait_ns / max(use.epochs, 1),
         opened=_opened(single),
         worker_bytes=_worker_bytes(records, numbers),
-        per_step=use.batches / recording.steps_seen if recording.steps_seen else None,
+        per_step=_per_step(use.batches, recording.steps_seen),
     )
+
+
+def _per_step(batches: int, steps: int) -> float | None:
+    """Batches that a step takes; a whole number where counts differ from it only by a step that was begun."""
+    if not steps:
+        return None
+    whole = round(batches / steps)
+    begun = batches - whole * steps
+    return float(whole) if whole and 0 <= begun <= whole + 1 else batches / steps
 
 
 def _as_one(uses: Sequence[LoaderUse], steps: int) -> LoaderUse | None:

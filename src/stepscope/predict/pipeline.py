@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stepscope.predict import change
+from stepscope.predict.graph import INPUT
+from stepscope.predict.own_work import in_steps, warm
 from stepscope.predict.period import step_ns
 from stepscope.predict.whatif import Outcome, outcome
 
 if TYPE_CHECKING:
+    from stepscope.predict.graph import Graph
     from stepscope.predict.replay import Replay
     from stepscope.predict.source import Source
     from stepscope.trace.intervals import Floats
@@ -30,6 +33,11 @@ Journal 6(1), 2002). Where the free cores are not known, the worst case puts a w
 HANDOVER_NS_PER_BYTE = 0.1
 """Reading a batch from shared memory for the first time, about 10 GB/s: an estimate, one page fault of a
 quarter of a microsecond and one copy for every 4 KiB."""
+
+HANDOVER_NS = 300_000, 2_400_000
+"""What taking a batch that is ready from a worker costs the training thread, least and most: the next batch is asked
+for, and for each tensor the worker is asked for its memory. Seen with PyTorch 2.13 on two cores: 0.3 ms of computing at
+least, 2.4 ms in the median for two tensors when the worker had to be woken; with four workers on a V100 node, 1.4 ms."""
 
 PREFETCH = 2
 """Batches that each worker prepares ahead, PyTorch's default."""
@@ -73,9 +81,10 @@ class Row:
     Attributes:
         workers: Number of loader workers.
         prefetch: Batches that each prepares ahead.
-        best: Step time when workers cost training nothing.
-        worst: Step time when they share its cores, every batch is handed over, and workers start anew with
-            each epoch.
+        best: Step time when workers take nothing from training, batches are handed over quickly, and steps find their
+            data in the caches because they wait no more.
+        worst: Step time when they share its cores, every batch takes long to be handed over, and workers start anew
+            with each epoch.
     """
 
     workers: int
@@ -132,6 +141,7 @@ class Pipeline:
         self._base, self._source = base, source
         free = outcome(base, change.without_input(base.graph))
         self._free = free if spread_frac is None else Outcome(free.step_ns, spread_frac)
+        self._quick = outcome(base, self._handed(HANDOVER_NS[0], is_warm=True))
         self._loaded = self._with_load()
 
     def row(self, workers: int, prefetch: int = PREFETCH, *, restarts: bool = False) -> Row:
@@ -148,7 +158,7 @@ class Pipeline:
         off = now / max(self.modelled(have, prefetch).middle_ns, 1.0)
         if not 1 / MOST_OFF <= off <= MOST_OFF:
             return made
-        best = max(made.best.step_ns * off, min(self._free.step_ns, now))
+        best = max(made.best.step_ns * off, min(self._quick.step_ns, now))
         worst = max(made.worst.step_ns * off, best)
         spread = self._free.spread_frac
         return Row(workers, prefetch, Outcome(best, spread), Outcome(worst, spread))
@@ -159,7 +169,7 @@ class Pipeline:
 
     def _row(self, workers: int, prefetch: int, others: float, *, restarts: bool = False) -> Row:
         """What the model gives beside so many threads of other programs."""
-        source, free, loaded = self._source, self._free.step_ns, self._loaded.step_ns
+        source, free, loaded = self._source, self._quick.step_ns, self._loaded.step_ns
         work = np.array(source.work_ns, dtype=np.float64) * source.per_step
         epoch = source.epoch_batches
         start = START_NS + START_EACH_NS * workers
@@ -259,13 +269,26 @@ class Pipeline:
 
     def _with_load(self) -> Outcome:
         """Training beside busy workers: slower while they work, and each batch is handed over."""
-        graph = self._base.graph
         share = min(1.0, self._source.mean_ns / max(self._free.step_ns, 1.0))
         busy = share * self._computing
-        slower = change.slower_host(change.without_input(graph), 1 + busy * (SHARED_CORE - 1))
-        once = outcome(self._base, slower)
-        handover = HANDOVER_NS_PER_BYTE * self._source.batch_bytes * self._source.per_step
-        return Outcome(once.step_ns + handover, once.spread_frac)
+        handed = self._handed(HANDOVER_NS[1])
+        once = outcome(self._base, change.slower_host(handed, 1 + busy * (SHARED_CORE - 1)))
+        read = HANDOVER_NS_PER_BYTE * self._source.batch_bytes * self._source.per_step
+        return Outcome(once.step_ns + read, once.spread_frac)
+
+    def _handed(self, handover_ns: int, *, is_warm: bool = False) -> Graph:
+        """Training of batches that are ready, and of which each takes so long to be handed over.
+
+        Args:
+            handover_ns: Time of the training thread.
+            is_warm: Whether a step finds in the caches what the wait for its batch used to drive out.
+        """
+        graph = self._base.graph
+        # Nobody gains by a hand-over that takes longer than the wait.
+        waits = in_steps(graph, INPUT)
+        most = float(waits.mean()) if len(waits) else 0.0
+        handed = change.with_input(graph, min(handover_ns * self._source.per_step, most))
+        return warm(handed, waits) if is_warm else handed
 
     def _slowdown(self, workers: int, others: float) -> float:
         """How much longer a batch takes a worker when all of them and other programs want a core."""

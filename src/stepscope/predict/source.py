@@ -28,6 +28,9 @@ LEAST_WAITING = 0.1
 GROUP = 4
 """So many neighbouring steps count as one when the spread of the mean is asked for."""
 
+LEAST_GROUPS = 3
+"""Of fewer steps groups are smaller, so that there are as many as this."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staging:
@@ -135,10 +138,11 @@ class CleanSteps:
     def error_frac(self) -> float:
         """Standard error of the mean step, relative, from groups of neighbours, which share a bunch."""
         lengths = np.array(self.lengths_ns, dtype=np.float64)
-        groups = len(lengths) // GROUP
-        if groups < 3:
+        size = min(GROUP, len(lengths) // LEAST_GROUPS)
+        if not size:
             return 0.0
-        means = lengths[: groups * GROUP].reshape(groups, GROUP).mean(axis=1)
+        groups = len(lengths) // size
+        means = lengths[: groups * size].reshape(groups, size).mean(axis=1)
         return float(means.std(ddof=1) / np.sqrt(groups) / means.mean())
 
 
