@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.advice import host_between
 from stepscope.advice.base import Rule, severity
+from stepscope.predict.behind import NEAR
 from stepscope.predict.whole_run import training_ms, with_less_of
 from stepscope.schema.report import Evidence, Finding
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stepscope.advice.base import Context
+    from stepscope.job.recorded_rank import RecordedRank
+    from stepscope.predict import Behind
     from stepscope.schema.report import Gain
     from stepscope.schema.run_time import RunPart, RunParts
 
@@ -51,6 +54,17 @@ class PartOfRun:
     snippet: str
 
 
+def _behind(run: RecordedRank, work: PartOfRun) -> Behind | None:
+    """What one occurrence leaves behind in the steps that follow; ``None`` where the run does not show it."""
+    return next((one for one in run.behind if one.part == work.part), None)
+
+
+def _evidence(left: Behind, work: PartOfRun) -> Evidence:
+    longer = "longer" if left.extra_ms >= 0 else "shorter"
+    name = f"the {NEAR} steps behind one {work.one} together {longer} than others by"
+    return Evidence(name=name, value=abs(left.extra_ms), unit="ms")
+
+
 def rule_of(
     code: str, title: str, work: PartOfRun, doc: str, explained_by: tuple[str, ...] = ()
 ) -> Rule:
@@ -66,7 +80,7 @@ def rule_of(
             return None
         if times >= IN_EVERY * run.steps and host_between.find(context) is not None:
             return None
-        share = own / whole
+        share, left = own / whole, _behind(run, work)
         return Finding(
             code=code,
             regime="host",
@@ -81,6 +95,7 @@ def rule_of(
                 Evidence(name=f"{work.what} in the run", value=own, unit="ms"),
                 Evidence(name=f"mean of one {work.one}", value=own / times, unit="ms"),
                 Evidence(name="how often", value=times, unit="count"),
+                *([_evidence(left, work)] if left is not None else []),
                 Evidence(name="training steps in the run", value=run.steps, unit="count"),
             ),
             action=work.action,
@@ -92,7 +107,8 @@ def rule_of(
         run = context.run
         if run is None or run.time is None:
             return None
-        return with_less_of(run.time, run.steps, work.part, work.least_gone)
+        left = _behind(run, work), work.count(run.time)
+        return with_less_of(run.time, run.steps, work.part, work.least_gone, left)
 
     return Rule(
         code, "host", title, find, doc, explained_by=explained_by, needs_usable=False, gain=gain

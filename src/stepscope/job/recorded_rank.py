@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from stepscope.predict import Behind, behind
+from stepscope.predict.whole_run import TRAINING
 from stepscope.schema.run_time import RUN_PARTS, RunParts
 from stepscope.schema.samples import SUMMARY_NAME
 from stepscope.schema.watch_summary import WatchSummary
@@ -35,6 +37,7 @@ class RecordedRank:
         threads: Threads of an operator on the CPU; ``None`` likewise.
         processes: Ranks that share these very cores, this one included.
         workers: Loader workers that feed training, of one rank.
+        behind: What interruptions of training leave behind in the steps that follow, for each part that shows it.
         device_used_bytes, device_bytes: Peak of the memory in use of the fullest device of the run, and all that it
             has; ``None`` where nobody sampled devices.
     """
@@ -46,6 +49,7 @@ class RecordedRank:
     threads: int | None = None
     processes: int = 1
     workers: int = 0
+    behind: tuple[Behind, ...] = ()
     device_used_bytes: int | None = None
     device_bytes: int | None = None
 
@@ -138,7 +142,14 @@ def _facts(folder: RankFolder, recording: RankRecording, neighbours: int) -> Rec
         threads=recording.threads,
         processes=neighbours,
         workers=max(feeding, default=0),
+        behind=_behind(folder, recording),
     )
+
+
+def _behind(folder: RankFolder, recording: RankRecording) -> tuple[Behind, ...]:
+    phases = () if recording.run_time is None else recording.run_time.phases
+    found = [behind(part, folder.steps, phases) for part in TRAINING if part != "steps"]
+    return tuple(one for one in found if one is not None)
 
 
 def _ms(ns: int | None) -> float | None:

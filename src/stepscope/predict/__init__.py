@@ -4,6 +4,7 @@
 first; when that does not give the measured steps back, nothing is predicted.
 """
 
+from stepscope.predict.behind import Behind, behind
 from stepscope.predict.classes import ClassGain, Kind
 from stepscope.predict.gains import Gains, WorkersGain, gains, together_gain
 from stepscope.predict.pipeline import Plan
@@ -12,6 +13,7 @@ from stepscope.predict.source import CleanSteps, Setting, Staging
 from stepscope.predict.together import shortest_calls
 
 __all__ = [
+    "Behind",
     "ClassGain",
     "CleanSteps",
     "Gains",
@@ -21,6 +23,7 @@ __all__ = [
     "Setting",
     "Staging",
     "WorkersGain",
+    "behind",
     "gains",
     "shortest_calls",
     "together_gain",

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from stepscope.predict.whatif import LEAST_WIDTH
 from stepscope.schema.report import Gain
 from stepscope.schema.run_time import ACCOUNT_BASIS
 
 if TYPE_CHECKING:
+    from stepscope.predict.behind import Behind
     from stepscope.schema.run_time import RunPart, RunParts
 
 TRAINING: tuple[RunPart, ...] = ("steps", "evaluation", "checkpoint", "between")
 """Parts that recur for as long as a run trains; start-up and end are paid once."""
 
-BESIDE = 1.05
-"""What interrupts training also slows the steps behind it: caches are cold, and the system still writes. A twentieth is
-an estimate from a few runs of programs that checkpoint and evaluate, no figure that holds on every machine."""
+BESIDE = 0.05
+"""What interrupts training also slows the steps behind it: caches are cold, and the system still writes. Where the run
+has too few steps to show it, the high end takes a twentieth of all steps for it, which is a guess."""
+
+MOST_BEHIND = 0.5
+"""No more than this share of the steps is taken to be what interruptions leave behind."""
 
 
 def training_ms(time: RunParts) -> float:
@@ -23,7 +29,9 @@ def training_ms(time: RunParts) -> float:
     return sum(time.parts_ms.get(part, 0.0) for part in TRAINING)
 
 
-def with_less_of(time: RunParts, steps: int, part: RunPart, least: float) -> Gain | None:
+def with_less_of(
+    time: RunParts, steps: int, part: RunPart, least: float, left: tuple[Behind | None, int]
+) -> Gain | None:
     """The mean step, all that recurs counted in, when a part is shortened.
 
     Args:
@@ -31,6 +39,7 @@ def with_less_of(time: RunParts, steps: int, part: RunPart, least: float) -> Gai
         steps: Steps that it trained.
         part: The part.
         least: Share of the part that goes at the low end; all of it goes at the high end, with what it leaves behind.
+        left: What one interruption leaves behind, where the run shows it, and how often the part interrupted.
 
     Returns:
         The gain; ``None`` where there is no step, or nothing else than the part.
@@ -38,12 +47,18 @@ def with_less_of(time: RunParts, steps: int, part: RunPart, least: float) -> Gai
     whole, own = training_ms(time), time.parts_ms.get(part, 0.0)
     if steps <= 0 or own <= 0 or own >= whole:
         return None
-    slow, fast = whole - least * own, whole - own
+    found, times = left
+    rest = whole - own
+    most = BESIDE * rest if found is None else found.most_ms * times
+    slow, fast = whole - least * own, rest - min(most, MOST_BEHIND * rest)
+    low, high = whole / slow, whole / fast
+    wider = max(math.sqrt(LEAST_WIDTH * low / high), 1.0)
+    low, high = max(low / wider, 1.0), high * wider
     return Gain(
-        low=whole / slow,
-        high=BESIDE * whole / fast,
+        low=low,
+        high=high,
         unit="ratio",
-        step_ms_low=fast / BESIDE / steps,
-        step_ms_high=slow / steps,
+        step_ms_low=whole / high / steps,
+        step_ms_high=whole / low / steps,
         basis=ACCOUNT_BASIS,
     )
