@@ -131,6 +131,12 @@ def test_the_command_line_goes_before_the_environment_before_the_table():
     assert origins["pue"] == (1.1, "command line")
     assert origins["price"] == (9.0, "environment")
     assert origins["power"] == (700.0, "built-in")
+    report = price_plan(CostOptions(gpus=1, hours=1, device="H100"), {"STEPSCOPE_WATTS": "500"})
+    assert next((r.value, r.origin) for r in report.rates if r.kind == "power") == (
+        500.0,
+        "environment",
+    )
+    assert report.energy.devices.value == 500 * 3600
 
 
 def test_a_site_s_pue_goes_before_the_table_and_after_a_file(tmp_path):

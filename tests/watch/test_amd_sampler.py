@@ -6,6 +6,7 @@ import pytest
 
 from stepscope.schema.samples import DeviceSample, DeviceStart, Notice
 from stepscope.watch.amd_sampler import AmdSampler, load_amdsmi
+from stepscope.watch.energy import device_energy
 from tests.watch.rows import opened, sampled
 
 
@@ -59,7 +60,7 @@ class Amdsmi:
 
 
 def test_two_dies_are_two_devices():
-    sampler = AmdSampler(None, Amdsmi())
+    sampler = AmdSampler((None, None), Amdsmi())
     one, _ = opened(sampler)
     assert one == DeviceStart(
         uuid="uuid-die0", name="AMD Instinct MI250X", memory_bytes=65536 << 20, watts_limit=560
@@ -74,13 +75,92 @@ def test_two_dies_are_two_devices():
 
 
 def test_the_visible_ones_only():
-    assert [row.uuid for row in opened(AmdSampler("1", Amdsmi()))] == ["uuid-die1"]
-    assert [row.uuid for row in opened(AmdSampler("uuid-die0,7", Amdsmi()))] == ["uuid-die0"]
-    assert opened(AmdSampler("", Amdsmi())) == ()
+    assert [row.uuid for row in opened(AmdSampler(("1", None), Amdsmi()))] == ["uuid-die1"]
+    assert [row.uuid for row in opened(AmdSampler((None, "uuid-die0,7"), Amdsmi()))] == [
+        "uuid-die0"
+    ]
+    assert opened(AmdSampler(("", None), Amdsmi())) == ()
+    # HIP counts among what ROCR leaves.
+    assert [row.uuid for row in opened(AmdSampler(("1,0", "1"), Amdsmi()))] == ["uuid-die0"]
+    assert opened(AmdSampler(("1", "1"), Amdsmi())) == ()
+
+
+class Node(Amdsmi):
+    """Eight devices of a node; one is lost after two looks, one may be asked nothing, one's counter wraps."""
+
+    class AmdSmiClkType:
+        GFX = "gfx"
+
+    def __init__(self):
+        super().__init__()
+        self.looks = {}
+
+    def amdsmi_get_processor_handles(self):
+        return [f"die{place}" for place in range(8)]
+
+    def amdsmi_get_gpu_activity(self, handle):
+        look = self.looks[handle] = self.looks.get(handle, 0) + 1
+        if handle == "die7" or (handle == "die3" and look > 2):
+            raise AmdSmiException("no answer")
+        return {"gfx_activity": 50}
+
+    def _told(self, handle, answer):
+        if handle == "die7" or (handle == "die3" and self.looks[handle] > 2):
+            raise AmdSmiException("no answer")
+        return answer
+
+    def amdsmi_get_gpu_vram_usage(self, handle):
+        return (
+            self._told(handle, {"vram_total": 65536, "vram_used": 1024})
+            if self.looks
+            else {"vram_total": 1, "vram_used": 1}
+        )
+
+    def amdsmi_get_power_info(self, handle):
+        return self._told(handle, {"current_socket_power": 0 if handle == "die5" else 300})
+
+    def amdsmi_get_energy_count(self, handle):
+        seconds = self.looks[handle] - 1
+        count = 10 * seconds if handle == "die4" and seconds > 2 else 10**9 + 10**7 * seconds
+        return self._told(handle, {"energy_accumulator": count, "counter_resolution": 15.0})
+
+    def amdsmi_get_clock_info(self, handle, kind):
+        assert kind == "gfx"
+        return self._told(handle, {"clk": 1700})
+
+    def amdsmi_get_pcie_info(self, handle):
+        return self._told(handle, {"pcie_metric": {"pcie_bandwidth": 8000}})
+
+    def amdsmi_get_gpu_process_list(self, handle):
+        return self._told(handle, [{"pid": 100}])
+
+
+def test_a_whole_node_with_a_trouble_of_each_kind():
+    sampler = AmdSampler((None, None), Node())
+    starts = opened(sampler)
+    assert len({row.uuid for row in starts}) == 8
+    rows = [row for second in range(5) for row in sampled(sampler, float(second), frozenset({100}))]
+    by_device = {start.uuid: [row for row in rows if row.uuid == start.uuid] for start in starts}
+    assert [row.lost for row in by_device["uuid-die3"]] == [False, False, True]
+    assert [row.lost for row in by_device["uuid-die7"]] == [False] * 5
+    assert by_device["uuid-die7"][0] == DeviceSample(at_s=0.0, uuid="uuid-die7")
+    first = by_device["uuid-die0"][0]
+    assert (first.clock_mhz, first.watts, first.busy_frac) == (1700, 300, 0.5)
+    assert (first.pcie_sent_bytes_per_s, first.pcie_received_bytes_per_s) == (1e9, 0.0)
+    assert {row.watts for row in by_device["uuid-die5"]} == {None}
+
+    def energy(uuid):
+        start = next(row for row in starts if row.uuid == uuid)
+        return device_energy(start, by_device[uuid])
+
+    assert energy("uuid-die0").value == pytest.approx(4 * 150)
+    assert energy("uuid-die4").value == pytest.approx(2 * 150, abs=1)
+    assert energy("uuid-die5").basis == "measured"
+    assert energy("uuid-die7").value is None
 
 
 def test_no_permission_is_said():
-    (notice,) = AmdSampler(None, Amdsmi(failing=("handles",))).open()
+    (notice,) = AmdSampler((None, None), Amdsmi(failing=("handles",))).open()
     assert isinstance(notice, Notice)
     assert "render" in notice.text
 
@@ -98,7 +178,7 @@ def test_a_library_that_dies_at_import_is_none_and_silent(tmp_path, monkeypatch,
 
 
 def test_without_the_library_nothing_is_said():
-    sampler = AmdSampler(None)
+    sampler = AmdSampler((None, None))
     assert opened(sampler) == ()
     assert sampled(sampler, 0.0) == ()
     sampler.close()

@@ -88,6 +88,53 @@ def test_activity_needs_two_readings_and_gives_its_memory_back():
     assert not library.is_open
 
 
+def field(count, code=pynvml.NVML_SUCCESS):
+    return Answer(nvmlReturn=code, value=Answer(ullVal=count))
+
+
+def test_before_hopper_links_are_read_by_other_calls():
+    ampere = gpu(
+        0,
+        nvmlDeviceGetPcieThroughput=[1000, 2000, 3000, 4000],
+        nvmlDeviceGetFieldValues=[[field(count), field(2 * count)] for count in (0, 1000, 500, 1500, 2500, 3500)],
+    )  # fmt: skip
+    library = ReplayedNvml(ampere)
+    sampler, _ = opened(library)
+    rows = take(sampler, 5)
+    assert [row.pcie_sent_bytes_per_s for row in rows] == [1_024_000, None, None, None, 3_072_000]
+    assert [row.pcie_received_bytes_per_s for row in rows] == [
+        2_048_000,
+        None,
+        None,
+        None,
+        4_096_000,
+    ]
+    # The first reading has nothing before it; a counter that fell has started anew.
+    traffic = 3000 * 1024 / 0.5
+    assert [row.nvlink_bytes_per_s for row in rows] == [None, traffic, None, traffic, traffic]
+    assert {row.working_frac for row in rows} == {None}
+
+
+def test_a_device_without_nvlink_is_asked_once():
+    plain = gpu(0, nvmlDeviceGetFieldValues=[[field(0, pynvml.NVML_ERROR_NOT_SUPPORTED)] * 2])
+    library = ReplayedNvml(plain)
+    sampler, _ = opened(library)
+    assert {row.nvlink_bytes_per_s for row in take(sampler, 3)} == {None}
+    names = [name for name, _ in library.asked]
+    assert names.count("nvmlDeviceGetFieldValues") == 1
+    assert names.count("nvmlDeviceGetPcieThroughput") == 1
+
+
+def test_the_links_of_several_devices_are_not_asked_at_once():
+    library = ReplayedNvml(*(gpu(n, nvmlDeviceGetPcieThroughput=7) for n in range(8)))
+    sampler, _ = opened(library)
+    told = [row for row in take(sampler, 9) if row.pcie_sent_bytes_per_s is not None]
+    assert len({row.uuid for row in told}) == 8
+    times = [row.at_s for row in told]
+    assert max(times.count(at) for at in times) <= 3
+    assert len(told) >= 2 * 8
+
+
 def mig(number, slices):
     return {
         "nvmlDeviceGetUUID": f"MIG-{number}",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from stepscope.cost.options import CostOptions
 
-DESCRIPTION = "each also as STEPSCOPE_PRICE, _CORE_PRICE, _CURRENCY, _ELECTRICITY, _PUE, _GRID, _SITE, _DEVICE"
+DESCRIPTION = "each also as STEPSCOPE_PRICE, _CORE_PRICE, _CURRENCY, _ELECTRICITY, _PUE, _GRID, _SITE, _DEVICE, _WATTS"
 OPTIONS = {"host": "--host-overhead"}
 """Where an option is not called like its field."""
 

@@ -77,12 +77,13 @@ FROM_ENVIRONMENT = {
     "pue": "STEPSCOPE_PUE",
     "grid": "STEPSCOPE_GRID",
     "host": "STEPSCOPE_HOST_OVERHEAD",
+    "watts": "STEPSCOPE_WATTS",
     "site": "STEPSCOPE_SITE",
     "device": "STEPSCOPE_DEVICE",
 }
 """Environment variables that speak where the command line is silent; ``STEPSCOPE_RATES`` names files."""
 
-NUMBERS = ("price", "core_price", "host")
+NUMBERS = ("price", "core_price", "host", "watts")
 
 
 def with_environment(options: CostOptions, environ: Mapping[str, str]) -> CostOptions:

@@ -38,13 +38,20 @@ class AmdSampler:
     """Samples AMD devices; each die of a card is a device, and one that shows no draw has none of its own.
 
     Args:
-        visible: Value of ``ROCR_VISIBLE_DEVICES`` or ``HIP_VISIBLE_DEVICES``; ``None`` when unset.
+        visible: Values of ``ROCR_VISIBLE_DEVICES`` and of ``HIP_VISIBLE_DEVICES``, which counts among what the first
+            one leaves; ``None`` where unset.
         library: The initialised library, or what stands in for it; the real one without.
     """
 
-    def __init__(self, visible: str | None, library: Any = None) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        visible: tuple[str | None, ...],
+        library: Any = None,  # noqa: ANN401
+    ) -> None:
         self._visible, self._library = visible, library
         self._devices: list[tuple[str, Any]] = []
+        self._answered: set[str] = set()
+        self._lost: set[str] = set()
 
     def open(self) -> tuple[Sample, ...]:
         """Finds the devices; silent where there is no AMD driver, which is most machines."""
@@ -60,29 +67,24 @@ class AmdSampler:
             ]
         except library.AmdSmiException as error:
             return (Notice(code="no-amdsmi", text=f"no AMD device is watched: {error}"),)
-        self._devices = self._shown(named)
+        for tokens in self._visible:
+            named = shown(tokens, named)
+        self._devices = named
         return tuple(self._describe(uuid, handle) for uuid, handle in self._devices)
 
     def sample(self, moment: Moment) -> tuple[Sample, ...]:
-        """A row for each device."""
-        return tuple(self._sample(uuid, handle, moment) for uuid, handle in self._devices)
+        """A row for each device; a lost one gives one last row that says so."""
+        return tuple(
+            self._sample(uuid, handle, moment)
+            for uuid, handle in self._devices
+            if uuid not in self._lost
+        )
 
     def close(self) -> None:
         """Closes the driver."""
         if self._library is not None:
             with contextlib.suppress(self._library.AmdSmiException):
                 self._library.amdsmi_shut_down()
-
-    def _shown(self, named: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        if self._visible is None:
-            return named
-        tokens = [word.strip() for word in self._visible.split(",") if word.strip()]
-        chosen = []
-        for token in tokens:
-            if token.isdigit() and int(token) < len(named):
-                chosen.append(named[int(token)])
-            chosen += [(uuid, handle) for uuid, handle in named if uuid == token]
-        return chosen
 
     def _describe(self, uuid: str, handle: Any) -> DeviceStart:  # noqa: ANN401
         name = self._ask("amdsmi_get_gpu_asic_info", handle)
@@ -103,7 +105,14 @@ class AmdSampler:
         power = self._ask("amdsmi_get_power_info", handle) or {}
         energy = self._ask("amdsmi_get_energy_count", handle)
         processes = self._ask("amdsmi_get_gpu_process_list", handle)
+        clock = self._ask("amdsmi_get_clock_info", handle, self._graphics_clock()) or {}
+        links = (self._ask("amdsmi_get_pcie_info", handle) or {}).get("pcie_metric") or {}
+        if memory is None and energy is None and not activity and not power and not clock:
+            return self._silent(uuid, moment.at_s)
+        self._answered.add(uuid)
         busy = number(activity.get("gfx_activity"))
+        speed = number(clock.get("clk", clock.get("cur_clk")))
+        megabits = number(links.get("pcie_bandwidth"))
         watts = number(power.get("current_socket_power")) or number(
             power.get("average_socket_power")
         )
@@ -117,15 +126,50 @@ class AmdSampler:
             watts=watts or None,
             energy_mj=None if energy is None else counted(energy),
             job_processes=None if ours is None or (listed and not ours) else ours,
+            clock_mhz=None if not speed else int(speed),
+            # Both directions together; it is not told which half went where.
+            pcie_sent_bytes_per_s=None if megabits is None else megabits * 1e6 / 8,
+            pcie_received_bytes_per_s=None if megabits is None else 0.0,
         )
 
-    def _ask(self, name: str, handle: Any) -> Any:  # noqa: ANN401
-        """The library's answer; ``None`` where it refuses."""
+    def _silent(self, uuid: str, at_s: float) -> DeviceSample:
+        """The row of a device that answers nothing: it is lost when it has answered before."""
+        is_lost = uuid in self._answered
+        if is_lost:
+            self._lost.add(uuid)
+        return DeviceSample(at_s=at_s, uuid=uuid, lost=is_lost)
+
+    def _graphics_clock(self) -> Any:  # noqa: ANN401
+        """The library's name of the clock of the compute units; ``None`` in versions that lack it."""
+        return getattr(getattr(self._library, "AmdSmiClkType", None), "GFX", None)
+
+    def _ask(self, name: str, *arguments: Any) -> Any:  # noqa: ANN401
+        """The library's answer; ``None`` where it refuses, or is of a version that lacks the call."""
         library = self._library
+        function = getattr(library, name, None)
+        if function is None:
+            return None
         try:
-            return getattr(library, name)(handle)
+            return function(*arguments)
         except library.AmdSmiException:
             return None
+
+
+def shown(tokens: str | None, named: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Devices that a variable leaves, in its order.
+
+    Args:
+        tokens: Its value; ``None`` when it is unset.
+        named: UUIDs and handles that are there.
+    """
+    if tokens is None:
+        return named
+    chosen: list[tuple[str, Any]] = []
+    for token in (word.strip() for word in tokens.split(",")):
+        if token.isdigit() and int(token) < len(named):
+            chosen.append(named[int(token)])
+        chosen += [(uuid, handle) for uuid, handle in named if uuid == token]
+    return chosen
 
 
 def number(value: object) -> float | None:

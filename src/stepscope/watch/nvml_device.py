@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.schema.samples import DeviceSample, DeviceStart
 from stepscope.watch.nvml import text
+from stepscope.watch.nvml_links import LinkReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,12 +35,21 @@ class NvmlDevice:
         library: The initialised library.
         handle: The library's handle of the device or the slice.
         parent: Handle of the whole device for a slice, else the same handle.
+        first_s: When its links are asked for first, where that is dear.
     """
 
-    def __init__(self, library: Any, handle: Any, parent: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        library: Any,  # noqa: ANN401
+        handle: Any,  # noqa: ANN401
+        parent: Any,  # noqa: ANN401
+        first_s: float = 0.0,
+    ) -> None:
         self._library, self._handle, self._parent = library, handle, parent
         self._refused: set[str] = set()
         self._activity: ActivityReader | None = None
+        self._links: LinkReader | None = None
+        self._first_s = first_s
         self.is_slice = handle is not parent
         self.is_lost = False
         self.uuid = text(library.nvmlDeviceGetUUID(handle))
@@ -55,6 +65,8 @@ class NvmlDevice:
             slices = None if attributes is None else attributes.gpuInstanceSliceCount
             share = slices / MIG_SLICES if slices else 1.0 / MIG_SLICES
         self._activity = ActivityReader.of(library, self._handle, self._parent, self.is_slice)
+        if self._activity is None and not self.is_slice:
+            self._links = LinkReader(library, self._handle, self._first_s)
         return DeviceStart(
             uuid=self.uuid,
             name=text(library.nvmlDeviceGetName(self._handle)),
@@ -75,7 +87,7 @@ class NvmlDevice:
         energy = self._ask("nvmlDeviceGetTotalEnergyConsumption", parent)
         clock = self._ask("nvmlDeviceGetClockInfo", parent, library.NVML_CLOCK_SM)
         events = self._ask("nvmlDeviceGetCurrentClocksEventReasons", parent)
-        seen = Activity() if self._activity is None else self._activity.read(self._ask)
+        seen = self._seen(at_s)
         if self.is_lost:
             return DeviceSample(at_s=at_s, uuid=self.uuid, lost=True)
         return DeviceSample(
@@ -94,6 +106,19 @@ class NvmlDevice:
             pcie_sent_bytes_per_s=seen.pcie_sent_bytes_per_s,
             pcie_received_bytes_per_s=seen.pcie_received_bytes_per_s,
             nvlink_bytes_per_s=seen.nvlink_bytes_per_s,
+        )
+
+    def _seen(self, at_s: float) -> Activity:
+        """Activity and traffic since the last reading, as far as the device tells."""
+        if self._activity is not None:
+            return self._activity.read(self._ask)
+        if self._links is None:
+            return Activity()
+        sent, received = self._links.pcie(at_s, self._ask)
+        return Activity(
+            pcie_sent_bytes_per_s=sent,
+            pcie_received_bytes_per_s=received,
+            nvlink_bytes_per_s=self._links.nvlink(at_s, self._ask),
         )
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.schema.samples import Notice
 from stepscope.watch.nvml import NvmlUnavailableError, load_library, open_library, reason, text
 from stepscope.watch.nvml_device import NvmlDevice
+from stepscope.watch.nvml_links import EVERY_S
 from stepscope.watch.visible import wanted
 
 if TYPE_CHECKING:
@@ -90,21 +91,21 @@ class NvmlSampler:
         found: list[NvmlDevice] = []
         for uuid in wanted(self._visible, tuple(by_uuid)):
             if uuid in by_uuid:
-                found += self._whole_or_slices(by_uuid[uuid])
+                found += self._whole_or_slices(by_uuid[uuid], len(found))
                 continue
             handle = library.nvmlDeviceGetHandleByUUID(uuid)
             parent = library.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle)
             found.append(NvmlDevice(library, handle, parent))
         return found
 
-    def _whole_or_slices(self, handle: Any) -> list[NvmlDevice]:  # noqa: ANN401
+    def _whole_or_slices(self, handle: Any, place: int) -> list[NvmlDevice]:  # noqa: ANN401
         library = self._library
         try:
             current, _ = library.nvmlDeviceGetMigMode(handle)
         except library.NVMLError:
             current = library.NVML_DEVICE_MIG_DISABLE
         if current != library.NVML_DEVICE_MIG_ENABLE:
-            return [NvmlDevice(library, handle, handle)]
+            return [NvmlDevice(library, handle, handle, first_s=place % 8 * EVERY_S / 8)]
         slices = []
         for number in range(library.nvmlDeviceGetMaxMigDeviceCount(handle)):
             try:

@@ -211,7 +211,7 @@ def build(
     samplers: list[Sampler] = [
         HostSampler(tree, pid),
         NvmlSampler(environ.get("CUDA_VISIBLE_DEVICES")),
-        AmdSampler(environ.get("ROCR_VISIBLE_DEVICES", environ.get("HIP_VISIBLE_DEVICES"))),
+        AmdSampler((environ.get("ROCR_VISIBLE_DEVICES"), environ.get("HIP_VISIBLE_DEVICES"))),
         RaplSampler(read=memory.text),
         CraySampler(read=memory.text),
     ]
