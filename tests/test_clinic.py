@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from clinic import made, run_for_real, table
-from clinic.case import Row
+from clinic import made, measure, run_for_real, table
+from clinic.case import Program, Row
 from clinic.measure import PROGRAMS, of_made
+
+from stepscope.advice.input_plan import BEST_WORKERS
+from stepscope.schema.report import Evidence
 
 CASES = {case.name: case for case in (*made.CASES, *made.HEALTHY)}
 
@@ -43,6 +47,28 @@ def test_every_program_is_there():
     page = Path(__file__).parent.parent / "docs" / "explanation" / "clinic.md"
     text = page.read_text(encoding="utf-8")
     assert all(f"| {name} |" in text for name in CASES)
+
+
+def test_a_twin_has_the_workers_that_were_recommended(tmp_path, monkeypatch):
+    monkeypatch.setattr(measure, "PROGRAMS", tmp_path)
+    (tmp_path / "twin.py").write_text(
+        "import os, sys\n"
+        "told = (os.environ.get('CLINIC_WORKERS', '6'), '1')['--fixed' not in sys.argv]\n"
+        "open(os.environ['CLINIC_TIMES'], 'w').write(told)\n",
+        encoding="utf-8",
+    )
+    case = Program("twin", "", "IN001", "twin.py")
+    told = report_with(Evidence(name=BEST_WORKERS, value=3, unit="count"))
+    timed = [
+        measure._time(case, tmp_path / "times", report, is_fixed=fixed)
+        for report, fixed in ((told, True), (told, False), (report_with(), True))
+    ]
+    assert timed == [3, 1, 6]
+
+
+def report_with(*evidence):
+    """What the clinic reads of a report."""
+    return SimpleNamespace(findings=[SimpleNamespace(evidence=evidence)])
 
 
 def row(code="IN001", found=("IN001",), low=1.1, high=1.2, measured=1.15):

@@ -24,6 +24,11 @@ def options():
     return parser.parse_args()
 
 
+def workers_of_twin(otherwise):
+    """Loader workers without the bottleneck: as many as were recommended for the planted run."""
+    return int(os.environ.get("CLINIC_WORKERS", otherwise))
+
+
 def make_model():
     """Some two million parameters, trained on one thread, so that runs are alike on every machine."""
     torch.set_num_threads(1)

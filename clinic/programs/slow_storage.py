@@ -1,9 +1,9 @@
-"""Planted: each sample waits for storage, in the training process. Fixed: in four workers."""
+"""Planted: each sample waits for storage, in the training process. Fixed: in as many workers as recommended, else four."""
 
 import time
 
 import torch
-from model import BATCH, CLASSES, STEPS, WIDTH, make_model, options, train
+from model import BATCH, CLASSES, STEPS, WIDTH, make_model, options, train, workers_of_twin
 from torch.utils.data import DataLoader, Dataset
 
 
@@ -19,5 +19,5 @@ class Slow(Dataset):
 
 
 if __name__ == "__main__":
-    workers = 4 if options().fixed else 0
+    workers = workers_of_twin(4) if options().fixed else 0
     train(make_model(), DataLoader(Slow(), batch_size=BATCH, num_workers=workers))

@@ -10,6 +10,9 @@ from stepscope.units import format_ms, format_value, ns_to_ms
 if TYPE_CHECKING:
     from stepscope.predict import Plan
 
+BEST_WORKERS = "loader workers that are best"
+"""Name of the evidence that recommends a number."""
+
 
 def arithmetic_of(plan: Plan | None) -> str:
     """How the number follows from what was measured, as sentences; ``""`` without one."""
@@ -49,7 +52,7 @@ def evidence_of_plan(plan: Plan | None) -> tuple[Evidence, ...]:
     return (
         Evidence(name="making a batch in one process", value=ns_to_ms(plan.making_ns), unit="ms"),
         Evidence(name="a step that never waits", value=ns_to_ms(plan.training_ns), unit="ms"),
-        Evidence(name="loader workers that are best", value=plan.workers, unit="count"),
+        Evidence(name=BEST_WORKERS, value=plan.workers, unit="count"),
         *([memory] if plan.each_bytes is not None else []),
     )
 
