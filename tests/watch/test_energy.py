@@ -1,5 +1,6 @@
 """Energy from samples, with its basis."""
 
+import msgspec
 import pytest
 
 from stepscope.schema.samples import MeterSample
@@ -79,7 +80,17 @@ def test_an_idle_device_that_tells_nothing_drew_not_nothing():
 def test_a_long_gap_is_no_line():
     sparse = [device(0.0, energy_mj=None), device(3600.0, energy_mj=None)]
     energy = device_energy(device_start(), sparse)
-    assert energy.value == 500 * 30
+    assert energy.value == 500 * 45
+
+
+@pytest.mark.parametrize("step", [30.0, 60.0, 600.0])
+def test_samples_that_lie_far_apart_by_intent_are_no_gaps(step):
+    rows = [device(place * step, energy_mj=None) for place in range(21)]
+    assert device_energy(device_start(), rows).value == pytest.approx(500 * 20 * step)
+    # An interruption is one all the same.
+    late = msgspec.structs.replace(rows[-1], at_s=rows[-2].at_s + 36_000)
+    energy = device_energy(device_start(), [*rows[:-1], late]).value
+    assert energy == pytest.approx(500 * (19 * step + max(45.0, 1.5 * step)))
 
 
 def meters(*found):

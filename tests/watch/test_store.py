@@ -1,5 +1,6 @@
 """Rows on disk: appended, thinned, and readable whatever happens to the writer."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -111,6 +112,19 @@ def test_a_day_stays_small(tmp_path):
         )
     per_hour = writer.path.stat().st_size / 2
     assert per_hour < 2_000_000
+
+
+def test_two_days_have_few_rows_and_no_part_of_them_is_coarse():
+    thinner = Thinner()
+    times = [
+        row.at_s
+        for second in range(0, 2 * 86_400, 5)
+        for row in thinner.pass_on(float(second), [host(float(second))])
+        if isinstance(row, HostSample)
+    ]
+    assert len(times) < 6500
+    for before, after in itertools.pairwise(times):
+        assert after - before <= max(15.0, min(before / 240 + 10, 40.0))
 
 
 WRITER = """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 from stepscope.schema.cost import Estimate
@@ -20,8 +22,11 @@ POWER_ERROR_FRAC = 0.05
 """Drivers tell power to 5 %."""
 MODEL_ERROR_FRAC = 0.4
 """Power from a limit and utilisation errs by 27 to 37 % (arXiv 2506.14551)."""
-MOST_GAP_S = 30.0
-"""Power is not drawn as a line across a longer gap between samples."""
+MOST_GAP_S = 45.0
+"""Power is not drawn as a line across a longer gap between samples; in long runs they lie 30 s apart."""
+
+MANY = 10
+"""From so many samples on their usual distance is known."""
 
 
 def estimate(joules: float, error: float, basis: Basis, how: str) -> Estimate:
@@ -102,8 +107,9 @@ def device_curve(start: DeviceStart, rows: Sequence[DeviceSample]) -> Drawn:
     counted = of_counter(counts)
     if counted.total > 0:
         return Drawn(counted, COUNTER_STEP_J, "measured", "the device's energy counter")
+    most_gap_s = gap_of(rows)
     watts = of_rate(
-        [(row.at_s, row.watts) for row in rows if row.watts is not None], most_gap_s=MOST_GAP_S
+        [(row.at_s, row.watts) for row in rows if row.watts is not None], most_gap_s=most_gap_s
     )
     if watts.total > 0:
         why = "its energy counter stands still" if counted.is_known else "it has no energy counter"
@@ -112,13 +118,20 @@ def device_curve(start: DeviceStart, rows: Sequence[DeviceSample]) -> Drawn:
     busy = [(row.at_s, row.busy_frac) for row in rows if row.busy_frac is not None]
     limit = start.watts_limit
     if limit is not None and len(busy) >= 2:
-        modelled = of_rate([(at, share * limit) for at, share in busy], most_gap_s=MOST_GAP_S)
+        modelled = of_rate([(at, share * limit) for at, share in busy], most_gap_s=most_gap_s)
         if modelled.total == 0:
             how = "it was idle and tells neither energy nor power, so its idle draw is not known"
             return Drawn(nothing, 0.0, "not-known", how)
         how = f"utilisation x {limit:g} W, its limit; it tells neither energy nor power"
         return Drawn(modelled, MODEL_ERROR_FRAC * modelled.total, "modelled", how)
     return Drawn(nothing, 0.0, "not-known", "the device tells neither energy nor power")
+
+
+def gap_of(rows: Sequence[DeviceSample]) -> float:
+    """The longest gap that a line is drawn across: samples may have been asked for more seldom than usual."""
+    if len(rows) < MANY:
+        return MOST_GAP_S
+    return max(MOST_GAP_S, 1.5 * median(b.at_s - a.at_s for a, b in pairwise(rows)))
 
 
 def host_energy(meters: Sequence[MeterSample], hosts: Sequence[HostSample]) -> Estimate:

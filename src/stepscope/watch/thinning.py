@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 FULL_RATE_S = 600.0
-THIN_EVERY_S = 5.0
+LEAST_EVERY_S, MOST_EVERY_S = 5.0, 30.0
+STRETCHES = 240
+"""Rows lie no farther apart than one of so many parts of the run, which is what a report shows, so that
+the samples of a week can be read in little memory."""
+
+
+def every_s(at_s: float) -> float:
+    """How far rows lie apart at an age of the run."""
+    return min(max(LEAST_EVERY_S, at_s / STRETCHES), MOST_EVERY_S)
+
 
 MEANS = frozenset(
     {
@@ -43,7 +52,7 @@ class Thinner:
         if not self._held:
             self._since = at_s
         self._held += rows
-        return self.rest() if at_s - self._since >= THIN_EVERY_S else []
+        return self.rest() if at_s - self._since >= every_s(at_s) else []
 
     def rest(self) -> list[AnyRow]:
         """What is still held back, combined."""
