@@ -124,7 +124,7 @@ def test_two_days_have_few_rows_and_no_part_of_them_is_coarse():
     ]
     assert len(times) < 6500
     for before, after in itertools.pairwise(times):
-        assert after - before <= max(15.0, min(before / 240 + 10, 40.0))
+        assert after - before <= max(15.0, min(after / 240 + 10, 40.0))
 
 
 WRITER = """
