@@ -16,7 +16,8 @@ What to try:
     batch several times as large, because no gradients are kept; workers for that loader too.
 
 When this is wrong:
-    When training is so short, or stops so early by what evaluation says, that it is worth its time.
+    When training is so short, or stops so early by what evaluation says, that it is worth its time. The first evaluation of
+    a script that leaves gradients on counts as steps, up to 256 batches of it: only later ones are told from training.
 
 References:
     https://pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html

@@ -188,9 +188,10 @@ class Loaders:
         known = self.known(iterator)
         if known is None or not self.trains:
             return None
-        # What a loader feeds is seen early on, and does not change with every batch.
+        # What a loader feeds is seen early on, and does not change with every batch. While it is not known it is
+        # looked for anew: an evaluation with gradients left on is told from training only by what came since.
         since = self._steps - known.role_at
-        if since >= ROLE_EVERY or (since and self._steps < ROLE_EVERY):
+        if since >= ROLE_EVERY or (since and (known.role is None or self._steps < ROLE_EVERY)):
             known.role_at, known.role = self._steps, _role(known, self._steps)
         return known.role
 
