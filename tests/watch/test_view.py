@@ -90,6 +90,37 @@ def test_the_foot_is_kept_free_and_given_back():
     os.close(outside)
 
 
+def test_samples_that_are_dear_to_draw_are_all_taken_and_drawn_less_often(monkeypatch):
+    now, spent = [0.0], [0.0]
+    monkeypatch.setattr("stepscope.watch.view.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("stepscope.watch.allowance.time.thread_time", lambda: spent[0])
+    taken: list[object] = []
+    drawn = []
+
+    class Dear(Board):
+        def take(self, rows):
+            taken.extend(rows)
+
+        def lines(self, width):
+            drawn.append(now[0])
+            spent[0] += 0.006
+            return ["line"]
+
+    inside, outside = pty.openpty()
+    fcntl.ioctl(outside, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    view = TerminalView(Dear(start()), outside)
+    for tick in range(400):
+        now[0] = tick / 2
+        view.show([host(now[0])])
+        os.read(inside, 65536) if drawn and drawn[-1] == now[0] else None
+    os.close(inside)
+    os.close(outside)
+    assert len(taken) == 400
+    assert drawn[:10] == [tick / 2 for tick in range(10)], "the first ones in advance"
+    assert spent[0] <= 0.1 + 0.003 * 200 + 0.006
+    assert len(drawn) > 100
+
+
 TYPIST = """
 import os, pty, select, sys, time
 pid, terminal = pty.fork()

@@ -86,7 +86,9 @@ class Loop:
     def open(self) -> None:
         """Opens the samplers and takes the first samples."""
         rows = [row for sampler in self._samplers for row in sampler.open()]
-        self._pass_on(0.0, rows)
+        self._write(0.0, rows)
+        if self._view is not None:
+            self._view.show(rows)
         self.tick()
 
     def tick(self, *, is_last: bool = False) -> None:
@@ -100,11 +102,14 @@ class Loop:
         rows: list[Sample] = []
         for sampler in self._samplers:
             rows += sampler.sample(Moment(at_s, self._pids(), is_last))
-        self._pass_on(at_s, rows)
+        self._write(at_s, rows)
         cost = time.thread_time() - start
         self._cost_s = (
             cost if self._cost_s is None else self._cost_s + SMOOTHING * (cost - self._cost_s)
         )
+        # What follows keeps its own cost down; samples do not wait for it.
+        if self._view is not None:
+            self._view.show(rows)
         if self._herald is not None and self._writer is not None and not is_last:
             self._herald.look(at_s)
         self._next = time.perf_counter() + max(self._interval_s, self._cost_s / MOST_SHARE) - cost
@@ -129,9 +134,7 @@ class Loop:
         except OSError as error:
             say(f"the last samples could not be written: {error.strerror}")
 
-    def _pass_on(self, at_s: float, rows: list[Sample]) -> None:
-        if self._view is not None:
-            self._view.show(rows)
+    def _write(self, at_s: float, rows: list[Sample]) -> None:
         if self._writer is None:
             return
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from rich.text import Text
 
 from stepscope.schema.samples import DeviceSample, DeviceStart, HostSample
 from stepscope.units import format_bytes, format_ms
+from stepscope.watch.allowance import Allowance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,8 @@ BARS = "▁▂▃▄▅▆▇█"
 HISTORY = 24
 LEAST_ROWS = 12
 MOST_DEVICES = 8
+CREDIT_S, SHARE = 0.1, 0.003
+"""What drawing may take in advance, because the first time is dear, and of a core."""
 
 
 def sparkline(values: Sequence[float | None]) -> str:
@@ -122,10 +126,18 @@ class TerminalView:
         self._board, self._terminal = board, terminal
         self._size = os.get_terminal_size(terminal)
         self._height = 0
+        self._began_s = time.monotonic()
+        self._drawing = Allowance(CREDIT_S, SHARE)
 
     def show(self, rows: Sequence[Sample]) -> None:
-        """Draws a tick."""
+        """Takes a tick, and draws it unless the last ones were dear to draw: many devices are drawn less often."""
         self._board.take(rows)
+        at_s = time.monotonic() - self._began_s
+        if self._drawing.allows(at_s):
+            with self._drawing.spending(at_s, 0.0):
+                self._draw()
+
+    def _draw(self) -> None:
         size = os.get_terminal_size(self._terminal)
         lines = self._board.lines(size.columns)[: max(size.lines - 4, 0)]
         if not lines:
