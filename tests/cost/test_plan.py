@@ -12,6 +12,7 @@ from stepscope.cost.options import CostOptions, with_environment
 from stepscope.cost.plan import price_plan
 from stepscope.cost.published import entries
 from stepscope.cost.span import Span, known, not_known
+from stepscope.cost.text import render
 from stepscope.errors import OptionError
 from stepscope.schema.cost import CostReport
 from stepscope.units import J_PER_KWH, J_PER_MWH
@@ -116,6 +117,21 @@ def test_what_is_not_known_is_said_and_never_zero():
         assert figure.basis == "not-known"
         assert figure.how
     assert "abacus" in report.notes[0]
+
+
+def test_waste_is_told_in_the_site_s_units_too():
+    report = price(gpus=2, hours=10, device="H100", site="snellius", idle=0.25)
+    assert report.units.value == 20 * 192
+    wasted = report.units_waste
+    assert wasted is not None
+    assert (wasted.value, wasted.unit) == (pytest.approx(5 * 192), "SBU")
+    lines = render(report).splitlines()
+    names = [line[:13].strip() for line in lines]
+    assert names.index("Wasted units") < names.index("Site units")
+    unknown = price(gpus=2, hours=10, device="H100", site="snellius")
+    assert unknown.units_waste is not None
+    assert unknown.units_waste.value is None
+    assert "Wasted units" not in render(unknown)
 
 
 def test_a_country_without_a_price_of_electricity_has_none():

@@ -1,4 +1,12 @@
-"""``stepscope cost``: what a plan, or a run repeated, costs in money, energy and carbon."""
+"""Price a plan, or a run repeated: money, energy and carbon, each with its range, its basis and its arithmetic.
+
+  stepscope cost --gpus 4 --hours 24 --runs 10 --device H100 --site snellius
+  stepscope cost RUN --runs 10000                              this run, 10,000 times
+  stepscope cost --flops 3.14e23 --flops-per-second 28e12 --device V100 --price 1.50 --currency USD
+
+What is paid for idle time stands before the total. The rates in use are printed with date and source; each can be
+overridden by a file, the environment or an option.
+"""
 
 from __future__ import annotations
 

@@ -70,6 +70,7 @@ def price_plan(
         waste=waste(money, options, facts),
         money=money,
         units=units,
+        units_waste=waste(units, options, facts),
         electricity=electricity(chosen, energy),
         energy=energy,
         carbon=carbon_of(chosen, energy),

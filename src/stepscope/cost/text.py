@@ -33,6 +33,9 @@ def render(report: CostReport) -> str:
     lines += figure("Wasted", report.waste, money_in(report.waste.unit))
     lines += figure("Money", report.money, money_in(report.money.unit))
     if report.site:
+        wasted = report.units_waste
+        if wasted is not None and wasted.value is not None:
+            lines += figure("Wasted units", wasted, money_in(wasted.unit))
         lines += figure("Site units", report.units, money_in(report.units.unit))
     lines += figure("Energy", report.energy.total, format_energy)
     lines += figure("  devices", report.energy.devices, format_energy)

@@ -121,6 +121,7 @@ class CostReport:
         waste: Money for time in which the devices were allocated and idle, or the cores of a run without one.
         money: Money for renting the devices, or the cores.
         units: The same in the site's own units; not known without a site.
+        units_waste: The part of them that is paid for idle time; ``None`` in reports of before that was told.
         electricity: Money for the energy; a part of what a rent pays for, never added to it.
         energy: Energy, part by part.
         carbon: Greenhouse gas of making that energy; that of making the machines is not in it.
@@ -141,6 +142,7 @@ class CostReport:
     waste: Estimate
     money: Estimate
     units: Estimate
+    units_waste: Estimate | None = None
     electricity: Estimate
     energy: EnergyCost
     carbon: Estimate
