@@ -1,5 +1,7 @@
 """Energy counters of the node on fake trees."""
 
+import pytest
+
 from stepscope.schema.samples import MeterSample, Notice
 from stepscope.watch.meters import CraySampler, RaplSampler
 from tests.watch.rows import opened, sampled
@@ -36,6 +38,20 @@ def test_packages_and_memory_and_nothing_twice(tmp_path):
         MeterSample(at_s=1.0, meter="rapl:0:2:dram", part="memory", joules=0.5),
         MeterSample(at_s=1.0, meter="rapl:1:package-1", part="cpu", joules=0.0),
     )
+
+
+@pytest.mark.parametrize(("second", "counted"), [("1000500", 1), ("9000000", 2)])
+def test_two_dies_that_show_one_counter_are_counted_once(tmp_path, second, counted):
+    files: dict[str, str] = {}
+    for zone, count in enumerate(("1000000", second)):
+        files |= {
+            f"intel-rapl:{zone}/name": f"package-0-die-{zone}",
+            f"intel-rapl:{zone}/energy_uj": count,
+            f"intel-rapl:{zone}/max_energy_range_uj": "262143328850",
+        }
+    sampler = RaplSampler(write(tmp_path, files))
+    assert opened(sampler) == ()
+    assert len(sample(sampler)) == counted
 
 
 def test_a_counter_that_wraps_goes_on(tmp_path):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 ASK_FOR_RAPL = (
     "ask for `chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` on the nodes, or for EAR"
 )
+SAME_UJ = 2_000_000
+"""Counters that run for themselves are this close by chance in one of a hundred thousand cases."""
 
 
 class RaplSampler:
@@ -25,7 +27,8 @@ class RaplSampler:
 
     Packages and their ``dram`` are summed. Never ``core`` and ``uncore``, which are inside the package,
     nor ``psys``, which holds it, nor the twins under ``intel-rapl-mmio``, which tell the same again.
-    A counter wraps after a minute or more at full load, so it must be read more often than that.
+    A counter wraps after a minute or more at full load, so it must be read more often than that. Some parts of
+    several dies show one counter twice; dies of a package that stand alike are counted once.
 
     Args:
         folder: Where the kernel has them.
@@ -41,6 +44,7 @@ class RaplSampler:
     def open(self) -> tuple[Sample, ...]:
         """Finds the counters that we may read."""
         refused = False
+        counts: dict[str, list[int]] = {}
         for zone in sorted(self._folder.glob("intel-rapl:*")):
             name = self._text(zone / "name")
             is_part = re.fullmatch(r"intel-rapl:\d+:\d+", zone.name) is not None
@@ -51,6 +55,12 @@ class RaplSampler:
             if not first.isdigit() or not wrap.isdigit():
                 refused = True
                 continue
+            package = re.match(r"(package-\d+)-die-\d+$", name)
+            if package is not None:
+                dies = counts.setdefault(package[1], [])
+                if any(abs(int(first) - other) < SAME_UJ for other in dies):
+                    continue
+                dies.append(int(first))
             meter = f"rapl:{zone.name.partition(':')[2]}:{name}"
             self._meters.append(
                 (meter, "memory" if is_part else "cpu", zone / "energy_uj", int(wrap))
