@@ -33,6 +33,7 @@ def check_report(path: str, *, html: bool) -> None:
     api.print_report(report, io.StringIO())
     hold(saved.decode(saved.encode(report)) == report, "a report that JSON does not give back")
     _check_findings(report)
+    _check_paths(report)
     if html:
         api.save_html(report, Path(path).with_suffix(".html"))
 
@@ -46,3 +47,15 @@ def _check_findings(report: Report) -> None:
             hold(0 <= gain.step_ms_low <= gain.step_ms_high, f"{finding.code}: steps of its gain")
     shares = [row.share for row in report.kernels] + [row.share for row in report.operators]
     hold(all(0 <= share <= 1 for share in shares), "a share that is none")
+
+
+def _check_paths(report: Report) -> None:
+    for rank in report.ranks:
+        path = rank.path
+        if path is None:
+            continue
+        parts = path.parts_ms.values()
+        hold(path.step_ms > 0 and min(parts) >= 0, "a part of a critical path below 0")
+        off = abs(sum(parts) - path.step_ms)
+        hold(off <= 1e-6 * path.step_ms, f"a critical path whose parts are {off} ms off")
+        hold(all(0 < row.frac <= 1 for row in path.kernels), "a kernel's share of it that is none")

@@ -51,7 +51,8 @@ def path_of(trace: Trace, base: Replay, clean_ns: float | None = None) -> PathRe
         clean_ns: A step without the profiler; ``None`` where none was timed.
     """
     found = critical_path(base.graph, base.times, gaps_of(trace, base.graph))
-    if found.share("unexplained") + found.share("profiler") > MOST_UNKNOWN:
+    unknown = found.share("unexplained") + found.share("profiler")
+    if not found.length_ns or unknown > MOST_UNKNOWN:
         return None
     parts = (ns_to_ms(ns / found.steps) for ns in found.parts_ns)
     return PathReport(
