@@ -17,7 +17,8 @@ from stepscope.predict.pipeline import HANDOVER_NS, SHARED_CORE, Pipeline, pace
 from stepscope.predict.replay import replay
 from stepscope.predict.simulate import simulate
 from stepscope.predict.source import CleanSteps, Setting, Source, source_of
-from tests.predict.made import MS, US, Run
+from stepscope.testing import TraceBuilder
+from tests.predict.made import MS, US, Run, read
 from tests.predict.test_replay import cpu_only
 
 
@@ -170,6 +171,19 @@ def test_with_bunches_of_batches_the_mean_over_many_steps_counts():
     free = without_input(base.graph)
     assert step_ns(free, simulate(free)) == pytest.approx(2 * MS, rel=0.2)
     assert clean.error_frac == pytest.approx(0.0, abs=1e-9)
+
+
+def test_where_the_wait_is_no_more_than_a_hand_over_other_workers_gain_nothing():
+    trace = TraceBuilder()
+    for number in range(5):
+        with trace.step(number):
+            trace.loader_wait(2 * MS)
+            trace.work("aten::linear", 13 * MS)
+    base = replay(read(trace))
+    now = step_ns(base.graph, base.times)
+    without = Source(work_ns=(30 * MS,), cpu_frac=0.1, cores=8, threads=1)
+    assert Pipeline(base, replace(without, workers=4)).row(8).best.step_ns >= now * 0.999
+    assert Pipeline(base, without).row(8).best.step_ns < now * 0.92
 
 
 @pytest.mark.parametrize("steps", [3, 10, 11, 40])

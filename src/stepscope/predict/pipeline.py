@@ -284,9 +284,12 @@ class Pipeline:
             is_warm: Whether a step finds in the caches what the wait for its batch used to drive out.
         """
         graph = self._base.graph
-        # Nobody gains by a hand-over that takes longer than the wait.
         waits = in_steps(graph, INPUT)
         most = float(waits.mean()) if len(waits) else 0.0
+        if self._source.workers and most <= HANDOVER_NS[1] * self._source.per_step:
+            # Workers keep up, and what is waited for is the hand-over itself: it stays with more of them.
+            return graph
+        # Nobody gains by a hand-over that takes longer than the wait.
         handed = change.with_input(graph, min(handover_ns * self._source.per_step, most))
         return warm(handed, waits) if is_warm else handed
 
