@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from stepscope.errors import LimitError
-from stepscope.trace import limits
+from stepscope.trace import compiled, limits
 from stepscope.trace.columns import Columns, Packed
 from stepscope.trace.decoding import Decoding
 from stepscope.trace.layout import Layout
+from stepscope.trace.repair import Repairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from stepscope.trace.repair import Repairs
 
 LENGTH = struct.Struct("<Q")
 
@@ -69,11 +68,36 @@ class Decoded:
 
 
 def decode(batch: Batch) -> Decoded:
-    """Decodes a batch.
+    """Decodes a batch: by the compiled core in one go, else piece by piece.
 
     Raises:
         LimitError: It crosses a documented limit.
     """
+    return _at_once(batch) or _by_pieces(batch)
+
+
+def _at_once(batch: Batch) -> Decoded | None:
+    """A batch of healthy text and of usual length, None for any other."""
+    if compiled.core is None:
+        return None
+    array = b"".join((b"[", *_chunks(batch), b"" if batch.is_final else b"]"))
+    if len(array) > 2 * limits.BATCH_BYTES:
+        return None
+    piece = compiled.decode(array, with_python=batch.with_python)
+    if piece is None or (piece.length < len(array) and not batch.is_final):
+        return None
+    return Decoded(
+        piece.columns,
+        piece.count,
+        Repairs(),
+        is_whole=True,
+        truncated=False,
+        lost_bytes=0,
+        after=array[piece.length :],
+    )
+
+
+def _by_pieces(batch: Batch) -> Decoded:
     columns = Columns(with_python=batch.with_python)
     decoding = Decoding(columns, batch.path)
     layout = Layout(batch.path)
