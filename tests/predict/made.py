@@ -21,6 +21,21 @@ def read(builder):
         return load([str(builder.write(Path(folder) / "made.pt.trace.json"))])[0]
 
 
+def held_up():
+    """Steps in which something that no event tells of holds the stream up."""
+    trace = TraceBuilder()
+    for number in range(3):
+        with trace.step(number):
+            with trace.op("aten::linear"):
+                trace.launch(MATMUL, 1 * MS)
+            trace._free_ns[7] += 20 * MS
+            with trace.op("aten::linear"):
+                trace.launch(MATMUL, 1 * MS)
+            trace.synchronize()
+            trace.pause(1 * MS)
+    return read(trace)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """A made run of several steps: input, copy, forward, backward in its own thread, optimizer, read-back."""

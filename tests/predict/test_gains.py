@@ -12,7 +12,7 @@ from stepscope.predict.period import step_ns
 from stepscope.predict.replay import replay
 from stepscope.testing import A100, Setup, TraceBuilder
 from stepscope.trace import load
-from tests.predict.made import MATMUL, MS, PLAIN, US, Run, read
+from tests.predict.made import MATMUL, MS, PLAIN, US, Run, held_up, read
 from tests.predict.test_replay import cpu_only, shared
 
 FIELDS = ("input", "sync", "copy", "launch", "python", "communication", "tensor_cores")
@@ -70,16 +70,7 @@ def test_tensor_cores_are_bounded_by_memory_and_peak():
 
 
 def test_a_run_that_the_replay_does_not_explain_gets_no_prediction():
-    trace = TraceBuilder()
-    for number in range(3):
-        with trace.step(number):
-            with trace.op("aten::linear"):
-                trace.launch(MATMUL, 1 * MS)
-            trace._free_ns[7] += 20 * MS
-            with trace.op("aten::linear"):
-                trace.launch(MATMUL, 1 * MS)
-            trace.synchronize()
-    found = gains_of(read(trace))
+    found = gains_of(held_up())
     assert found.error_frac > 0.05
     assert "replaying" in found.withheld
     assert all(getattr(found, name) is None for name in FIELDS)

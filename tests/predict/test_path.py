@@ -11,7 +11,7 @@ from stepscope.predict.period import step_ns
 from stepscope.predict.replay import replay
 from stepscope.testing import TraceBuilder
 from stepscope.trace import load
-from tests.predict.made import MATMUL, MS, PLAIN, US, Run, read
+from tests.predict.made import MATMUL, MS, PLAIN, US, Run, held_up, read
 from tests.predict.test_replay import cpu_only, shared
 
 
@@ -52,16 +52,7 @@ def test_without_a_device_the_parts_of_the_step_say_it_all():
 
 
 def test_of_steps_that_the_replay_does_not_give_back_there_is_none():
-    trace = TraceBuilder()
-    for number in range(3):
-        with trace.step(number):
-            with trace.op("aten::linear"):
-                trace.launch(MATMUL, 1 * MS)
-            trace._free_ns[7] += 20 * MS
-            with trace.op("aten::linear"):
-                trace.launch(MATMUL, 1 * MS)
-            trace.synchronize()
-    gain = found(read(trace))
+    gain = found(held_up())
     assert gain.path is None
     assert "replaying" in gain.no_path
 

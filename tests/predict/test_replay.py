@@ -13,7 +13,7 @@ from stepscope.predict.period import step_ns
 from stepscope.predict.replay import replay
 from stepscope.testing import TraceBuilder
 from stepscope.trace import load
-from tests.predict.made import MATMUL, MS, US, Run, read
+from tests.predict.made import MATMUL, MS, US, Run, held_up, read
 
 RUNS = {
     "device bound": Run(kernel=3 * MS),
@@ -51,18 +51,7 @@ def test_a_made_run_is_given_back_within_a_hundredth(name):
 
 
 def test_a_start_that_nothing_explains_shows_as_an_error():
-    trace = TraceBuilder()
-    for number in range(3):
-        with trace.step(number):
-            with trace.op("aten::linear"):
-                trace.launch(MATMUL, 1 * MS)
-            # The stream is held up by something that no event tells of.
-            trace._free_ns[7] += 20 * MS
-            with trace.op("aten::linear"):
-                trace.launch(MATMUL, 1 * MS)
-            trace.synchronize()
-            trace.pause(1 * MS)
-    done = replay(read(trace))
+    done = replay(held_up())
     assert done.error_frac.min() > 0.5
 
 
