@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -44,6 +46,14 @@ def kernel(args="", fields='"pid":0,"tid":7'):
 def test_it_knows_every_argument_that_python_asks_for():
     assert compiled.core is not None
     assert set(compiled.core.ARGUMENTS) == {f.encode_name for f in msgspec.structs.fields(Args)}
+
+
+def test_one_binary_serves_pythons_on_both_sides_of_3_13():
+    """A format with ``#`` calls what only one side has."""
+    source = (Path(compiled.__file__).parent / "core" / "core.c").read_text(encoding="utf-8")
+    formats = re.findall(r'(?:ParseTuple|BuildValue)\([^"]*"([^"]*)"', source)
+    assert len(formats) > 2
+    assert not any("#" in text for text in formats)
 
 
 def test_it_knows_every_category():

@@ -6,7 +6,7 @@
  * it takes, it must read exactly as stepscope.trace.columns does; the tests compare the two.
  */
 
-#define PY_SSIZE_T_CLEAN
+/* No format with '#' is used: what it calls differs between 3.12 and 3.13, so that a binary would serve one side only. */
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
 
@@ -81,11 +81,16 @@ static bool read_categories(PyObject *listed, Category *categories, size_t *coun
     }
     for (Py_ssize_t number = 0; number < length; number++) {
         Category *category = &categories[number];
+        PyObject *name;
         const char *text;
         Py_ssize_t size;
         int is_call;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(listed, number), "s#iip", &text, &size, &category->table,
-                              &category->kind, &is_call)) {
+        if (!PyArg_ParseTuple(PyTuple_GetItem(listed, number), "Oiip", &name, &category->table, &category->kind,
+                              &is_call)) {
+            return false;
+        }
+        text = PyUnicode_AsUTF8AndSize(name, &size);
+        if (!text) {
             return false;
         }
         if (size >= LONGEST_CATEGORY) {
@@ -146,10 +151,15 @@ PyDoc_STRVAR(NEST, "nest(threads: int, thread: bytes, start: bytes, end: bytes) 
 
 static PyObject *nest(PyObject *Py_UNUSED(module), PyObject *arguments) {
     Py_ssize_t threads, size[3];
-    const char *columns[3];
-    if (!PyArg_ParseTuple(arguments, "ny#y#y#", &threads, &columns[0], &size[0], &columns[1], &size[1], &columns[2],
-                          &size[2])) {
+    char *columns[3];
+    PyObject *given[3];
+    if (!PyArg_ParseTuple(arguments, "nOOO", &threads, &given[0], &given[1], &given[2])) {
         return NULL;
+    }
+    for (int column = 0; column < 3; column++) {
+        if (PyBytes_AsStringAndSize(given[column], &columns[column], &size[column]) < 0) {
+            return NULL;
+        }
     }
     if (size[0] != size[1] || size[0] != size[2] || size[0] % LONG) {
         PyErr_SetString(PyExc_ValueError, "columns must be of one length");
