@@ -212,6 +212,13 @@ def test_world_size_2_with_one_file_names_the_missing_rank(tmp_path):
     assert "(0)" in notice(trace, "missing-ranks").text
 
 
+def test_an_absurd_number_of_ranks_is_counted_and_not_listed(tmp_path):
+    info = {"backend": "nccl", "rank": 1, "world_size": 10**15}
+    trace = read(tmp_path, small.text_of(training(), distributedInfo=info))
+    assert notice(trace, "missing-ranks").count == 10**15 - 1
+    assert "(0, 2, 3, 4, 5, 6, 7, 8, ...)" in notice(trace, "missing-ranks").text
+
+
 def test_two_cycles_of_one_process_are_windows_and_not_ranks(tmp_path):
     first = training(3)
     second = [{**e, "ts": e["ts"] + 50_000} for e in training(3)]

@@ -13,6 +13,7 @@ from stepscope.schema import light_sums
 from stepscope.schema.job_report import StragglerRow
 from stepscope.schema.light import ALL_PARTS, LightRow
 from stepscope.schema.light_report import LightRank, LightReport, SlowStep
+from stepscope.trace.ranks import absent
 from stepscope.units import format_ms, ns_to_ms
 
 if TYPE_CHECKING:
@@ -139,10 +140,10 @@ def _notices(ranks: Sequence[RankSteps], world: int) -> list[str]:
     """Ranks that are missing, and ranks that died before the others."""
     said = []
     there = {one.rank for one in ranks}
-    missing = sorted(set(range(world)) - there)
+    missing, first = absent(world, there)
     if missing:
-        named = ", ".join(map(str, missing[:8])) + (" and more" if len(missing) > 8 else "")
-        said.append(f"{len(missing)} of {world} ranks left no steps: {named}.")
+        named = ", ".join(map(str, first)) + (" and more" if missing > len(first) else "")
+        said.append(f"{missing} of {world} ranks left no steps: {named}.")
     dead = [one for one in ranks if not one.ended]
     if dead and len(dead) == len(ranks):
         said.append("No rank came to its end: the job was killed, or it is still running.")

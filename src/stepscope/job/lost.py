@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.schema.report import Notice
+from stepscope.trace.ranks import absent
 
 if TYPE_CHECKING:
     from stepscope.schema.run_folder import RankFolder, RunFolder
-
-MOST_NAMED = 8
 
 
 def lost_ranks(run: RunFolder) -> list[Notice]:
@@ -23,12 +22,12 @@ def lost_ranks(run: RunFolder) -> list[Notice]:
         return []
     notices = [_died(one) for one in run.ranks if one not in finished]
     world = max((one.recording.world_size for one in run.ranks if one.recording), default=0)
-    absent = sorted(set(range(world)) - {one.rank for one in run.ranks})
-    if absent:
-        named = ", ".join(map(str, absent[:MOST_NAMED]))
-        more = f" and {len(absent) - MOST_NAMED} more" if len(absent) > MOST_NAMED else ""
+    count, first = absent(world, {one.rank for one in run.ranks})
+    if count:
+        named = ", ".join(map(str, first))
+        more = f" and {count - len(first)} more" if count > len(first) else ""
         text = f"Nothing was recorded of rank {named}{more} of {world}: the process never came so far, or died before."
-        notices.append(Notice(code="rank-absent", count=len(absent), text=text))
+        notices.append(Notice(code="rank-absent", count=count, text=text))
     return notices
 
 

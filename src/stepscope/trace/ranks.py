@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ import polars as pl
 from stepscope.schema.report import Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from stepscope.trace.file import TraceFile
     from stepscope.trace.model import Window
@@ -27,6 +28,9 @@ RANK_IN_NAME = (
     re.compile(r"(?:^|[-_.])TP-(\d+)"),
     re.compile(r"(?:^|[-_.])r(\d+)[-_.]"),
 )
+
+MOST_NAMED = 8
+"""So many missing ranks are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +140,25 @@ def missing(groups: Sequence[RankFiles]) -> list[Notice]:
     sizes = [file.world_size for group in groups for file in group.files if file.world_size]
     world = max(sizes, default=1)
     present = {group.rank for group in groups if group.rank is not None}
-    absent = [rank for rank in range(world) if rank not in present]
-    if world <= 1 or not absent or len(groups) >= world:
+    count, first = absent(world, present)
+    if world <= 1 or not count or len(groups) >= world:
         return []
-    named = ", ".join(map(str, absent[:8])) + (", ..." if len(absent) > 8 else "")
+    named = ", ".join(map(str, first)) + (", ..." if count > len(first) else "")
     text = (
-        f"{len(absent)} of {world} ranks are missing ({named}): whether a collective transfers or waits for "
+        f"{count} of {world} ranks are missing ({named}): whether a collective transfers or waits for "
         "a late rank cannot be told, and no straggler is named."
     )
-    return [Notice(code="missing-ranks", count=len(absent), text=text)]
+    return [Notice(code="missing-ranks", count=count, text=text)]
+
+
+def absent(world: int, present: Collection[int]) -> tuple[int, list[int]]:
+    """How many ranks of so many are not there, and the first few of them.
+
+    They are counted, never listed: the number of ranks is whatever a file says.
+    """
+    count = world - sum(0 <= rank < world for rank in set(present))
+    first = islice((rank for rank in range(world) if rank not in present), MOST_NAMED)
+    return count, list(first)
 
 
 def _without_doubles(files: Sequence[Identity], notices: list[Notice]) -> list[Identity]:
