@@ -22,7 +22,8 @@ from stepscope.job.recorded_rank import memory_left, recorded_ranks, run_parts
 from stepscope.job.waiting import waiting_of
 from stepscope.job.workload import comparison_of
 from stepscope.report import saved, terminal
-from stepscope.schema.report import Health, Notice, Recording, Report
+from stepscope.schema.notice import Notice
+from stepscope.schema.report import Health, Recording, Report
 from stepscope.units import ns_to_ms
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from stepscope import analyze
 from stepscope.errors import InputError, OptionError
 from stepscope.job.gather import gather, with_timelines
 from stepscope.job.notices import merged
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.testing import TraceBuilder
 from stepscope.testing.host import START_NS, Setup
 from stepscope.testing.models import A100

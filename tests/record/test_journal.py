@@ -6,7 +6,7 @@ import pytest
 from stepscope.errors import InputError
 from stepscope.record import journal as journals
 from stepscope.record.journal import Journal
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.schema.run_folder import (
     RankRecording,
     StepRow,

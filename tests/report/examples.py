@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from stepscope.schema.notice import Notice
 from stepscope.schema.report import (
     DEVICE_PARTS,
     HOST_PARTS,
@@ -19,7 +20,6 @@ from stepscope.schema.report import (
     KernelRow,
     Lane,
     MemoryPeak,
-    Notice,
     OperatorRow,
     PathKernel,
     PathReport,

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from stepscope.report.terminal import print_report
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from tests.report import examples, regold
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.watch.during import MISTAKES, During
 from stepscope.watch.mistake import look_for
 from stepscope.watch.summary import summarise

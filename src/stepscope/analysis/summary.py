@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from stepscope.schema.notice import Notice
 from stepscope.schema.report import (
     CopyRow,
     Gpu,
     KernelRow,
     MemoryPeak,
-    Notice,
     OperatorRow,
     RankReport,
     Steps,

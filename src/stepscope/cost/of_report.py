@@ -12,7 +12,7 @@ from stepscope.cost.span import not_known
 from stepscope.cost.waste import step_time, waste_of
 from stepscope.errors import InputError
 from stepscope.schema.cost import FindingWaste, RunCost
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.units import S_PER_HOUR
 from stepscope.watch.store import read_watched
 from stepscope.watch.use import use_of

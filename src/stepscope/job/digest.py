@@ -12,7 +12,8 @@ from stepscope.predict import Gains, Setting, gains
 
 if TYPE_CHECKING:
     from stepscope.analysis.results import Results
-    from stepscope.schema.report import Notice, RankReport
+    from stepscope.schema.notice import Notice
+    from stepscope.schema.report import RankReport
     from stepscope.trace.model import Trace
 
 

@@ -13,7 +13,7 @@ from stepscope.job.slurm import nodes_of, slurm_workers
 from stepscope.job.task import FileDigest, Task
 from stepscope.job.workers import Cluster, Processes
 from stepscope.predict import shortest_calls
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.trace import ranks
 from stepscope.trace.cores import usable_cores
 from stepscope.trace.loading import find

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.trace.ranks import absent
 
 if TYPE_CHECKING:

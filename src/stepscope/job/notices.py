@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from stepscope.schema.report import Notice
+    from stepscope.schema.notice import Notice
 
 MOST_ALIKE = 8
 """More ranks with the same notice than this are told together."""

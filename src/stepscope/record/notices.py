@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.units import format_bytes
 
 if TYPE_CHECKING:

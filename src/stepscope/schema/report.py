@@ -40,6 +40,7 @@ from stepscope.schema.loader import (
     PlaceRow,
     WorkerRow,
 )
+from stepscope.schema.notice import Notice
 from stepscope.schema.path_report import PathKernel, PathReport
 from stepscope.schema.rank_report import (
     CopyRow,
@@ -129,23 +130,6 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
-    """Something about the data that a reader must know.
-
-    Attributes:
-        code: Stable word, for instance ``gpu-not-recorded``.
-        count: How many events, files or steps it is about.
-        text: One sentence.
-        rank: The rank that it is about, ``None`` for all.
-    """
-
-    code: str
-    count: int
-    text: str
-    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,8 +32,8 @@ from typing import Literal, TypeVar
 
 from stepscope.errors import InputError
 from stepscope.schema.loader_rows import LoaderUse  # noqa: TC001  readers resolve the type at run time
+from stepscope.schema.notice import Notice  # noqa: TC001  readers resolve the type at run time
 from stepscope.schema.process_note import ProcessNote, load_processes
-from stepscope.schema.report import Notice  # noqa: TC001  readers resolve the type at run time
 from stepscope.schema.run_time import RunTime  # noqa: TC001  likewise
 
 RUN_SCHEMA_VERSION = 1

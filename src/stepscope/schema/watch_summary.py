@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 # At run time too: the reader of the document resolves these annotations.
 from stepscope.schema.cost import Estimate  # noqa: TC001
-from stepscope.schema.report import Finding, Notice  # noqa: TC001
+from stepscope.schema.notice import Notice  # noqa: TC001
+from stepscope.schema.report import Finding  # noqa: TC001
 
 SCHEMA_VERSION = 1
 

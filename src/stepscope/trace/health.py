@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.trace import device_health, text_health
 from stepscope.trace.matching import matches
 

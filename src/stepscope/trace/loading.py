@@ -10,7 +10,7 @@ import polars as pl
 
 from stepscope.errors import InputError
 from stepscope.schema import tables
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.trace import cache, health, ranks, startup
 from stepscope.trace import file as trace_file
 from stepscope.trace.header import OPTIONS

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from stepscope.schema.report import Notice, StepSource
+    from stepscope.schema.notice import Notice
+    from stepscope.schema.report import StepSource
     from stepscope.trace.process_groups import ProcessGroup
 
 

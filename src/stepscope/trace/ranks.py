@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

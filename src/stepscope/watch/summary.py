@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepscope._version import __version__
 from stepscope.schema.cost import Estimate
-from stepscope.schema.report import Notice
+from stepscope.schema.notice import Notice
 from stepscope.schema.watch_summary import WatchSummary
 from stepscope.watch.device_use import devices_of
 from stepscope.watch.energy import host_energy, no_energy

@@ -12,7 +12,8 @@ from stepscope.report.words import REGIMES
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from stepscope.schema.report import Notice, Report
+    from stepscope.schema.notice import Notice
+    from stepscope.schema.report import Report
 
 MOST_NOTICES: Final = 6
 _GOOD: Final = frozenset({"healthy", "compute"})
