@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
+
+from msgspec.structs import replace
 
 from stepscope._version import __version__
 from stepscope.advice.findings import advise

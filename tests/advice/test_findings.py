@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from stepscope.advice.findings import advise, findings_of, job_gains
 from stepscope.predict import Gains, Plan

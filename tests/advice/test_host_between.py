@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from stepscope.advice import host_between
 from stepscope.schema.source_lines import LineRow, SourceLines

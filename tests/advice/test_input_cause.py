@@ -1,7 +1,6 @@
 """The cause of a slow loader is the part that holds most of the time of a batch."""
 
-import dataclasses
-
+import msgspec.structs
 import pytest
 
 from stepscope.advice.base import Context
@@ -20,7 +19,7 @@ PLACE = PlaceRow(
 
 
 def loader(*, workers=2, functions=(FUNCTION,), **parts):
-    nothing = {field.name: 0.0 for field in dataclasses.fields(BatchTimes)}
+    nothing = {field.name: 0.0 for field in msgspec.structs.fields(BatchTimes)}
     times = BatchTimes(**{**nothing, "batches": 10, **parts})
     return LoaderReport(
         rank=0, number=0, role="training", where="", dataset="Images", items=1, is_iterable=False,
@@ -69,7 +68,7 @@ def test_function_and_file_system_are_named():
     assert cause.title == ": waiting for storage in decode (called by Images.__getitem__)"
     assert "/data on /data (nfs4)" in cause.action
     # One whose samples are few is not named, nor is one of another phase.
-    rare = dataclasses.replace(FUNCTION, share=0.1)
+    rare = msgspec.structs.replace(FUNCTION, share=0.1)
     assert known(cause_of(loader(compute_ms=6.0, functions=(rare,)))).title == ": computing"
     assert known(cause_of(loader(collate_ms=6.0))).title == ": collating"
 

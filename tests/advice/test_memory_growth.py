@@ -1,8 +1,7 @@
 """Memory that grows is told with who asked for it."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from stepscope.advice import memory_growth
 from stepscope.analysis.memory import Holder

@@ -1,8 +1,7 @@
 """What recurs beside the steps, and what comes with every step."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from stepscope.advice import checkpoint_time
 from stepscope.predict import Behind

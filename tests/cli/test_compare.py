@@ -1,7 +1,7 @@
 import argparse
-import dataclasses
 import json
 
+import msgspec.structs
 import pytest
 
 from stepscope.cli import compare
@@ -93,13 +93,13 @@ def test_a_share_must_be_one(files, share, capsys):
 def test_a_run_folder_keeps_its_predictions_beside_what_was_measured(tmp_path, capsys):
     gain = Gain(low=1.1, high=1.3, unit="ratio", step_ms_low=1, step_ms_high=2, basis="replay")
     slow = with_steps(ms * 1.2 for ms in STEADY)
-    (finding,) = (dataclasses.replace(one, gain=gain) for one in slow.findings[:1])
+    (finding,) = (msgspec.structs.replace(one, gain=gain) for one in slow.findings[:1])
     run_folder = tmp_path / "before"
     run_folder.mkdir()
     (run_folder / "run.json").touch()
-    saved.save(dataclasses.replace(slow, findings=(finding,)), run_folder / "report.json")
+    saved.save(msgspec.structs.replace(slow, findings=(finding,)), run_folder / "report.json")
     after = tmp_path / "after.json"
-    saved.save(dataclasses.replace(with_steps(STEADY), findings=()), after)
+    saved.save(msgspec.structs.replace(with_steps(STEADY), findings=()), after)
     run(run_folder, after)
     assert f"kept in {run_folder / 'gains.json'}" in capsys.readouterr().out
     (kept,) = load_gains(run_folder)

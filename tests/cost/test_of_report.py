@@ -3,6 +3,7 @@
 import dataclasses
 
 import msgspec
+import msgspec.structs
 import pytest
 
 from stepscope.cost.facts import facts_of_run, read_facts, read_summary
@@ -94,8 +95,8 @@ def test_waste_counts_in_steps_only(tmp_path):
     report = examples.input_bound()
     from tests.report.test_run import RUN  # noqa: PLC0415
 
-    recording = dataclasses.replace(known(report.recording), run=RUN, inflation_frac=None)
-    report = dataclasses.replace(report, recording=recording)
+    recording = msgspec.structs.replace(known(report.recording), run=RUN, inflation_frac=None)
+    report = msgspec.structs.replace(report, recording=recording)
     found = priced(run_folder(tmp_path), report, CostOptions(price=30.0, site="none"))
     assert found.cost.findings[0].run.value == pytest.approx(0.298 / 2)
 
@@ -115,7 +116,7 @@ MONEY = Estimate(value=100.0, low=50.0, high=200.0, unit="EUR", basis="modelled"
     ],
 )
 def test_waste_by_regime_and_rank(changed, ranks, value):
-    finding = dataclasses.replace(examples.INPUT_FINDING, **changed)
+    finding = msgspec.structs.replace(examples.INPUT_FINDING, **changed)
     waste = waste_of(finding, MONEY, StepTime(steps_frac=1.0, profiler_frac=0.0, ranks=ranks))
     if value is None:
         assert waste.value is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec.structs
 import pytest
 
 from stepscope.errors import OptionError
@@ -36,7 +37,7 @@ def test_workers_are_tried_around_the_number_that_is_needed():
         error_frac=0.0,
         withheld="",
         input=TWICE,
-        workers=(WorkersGain(1, replace(TWICE, low=1.2)), WorkersGain(2, TWICE)),
+        workers=(WorkersGain(1, msgspec.structs.replace(TWICE, low=1.2)), WorkersGain(2, TWICE)),
         plan=Plan(2, 20e6, 10e6, 3, 2, 1.0, 15e6),
     )
     found = {one.name: one for one in variants_for(replace(CPU, gains=gains))}
@@ -45,7 +46,7 @@ def test_workers_are_tried_around_the_number_that_is_needed():
         "2 loader workers",
         "4 loader workers",
     ]
-    assert found["1 loader worker"].gain == replace(TWICE, low=1.2)
+    assert found["1 loader worker"].gain == msgspec.structs.replace(TWICE, low=1.2)
     assert found["4 loader workers"].gain == TWICE
     assert found["2 loader workers"].changes.workers == 2
     assert "num_workers=2" in found["2 loader workers"].lines

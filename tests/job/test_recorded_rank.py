@@ -1,9 +1,10 @@
 """What a recorded run tells of its cores and of its whole time."""
 
-from dataclasses import replace
+import dataclasses
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from stepscope.job.recorded_rank import memory_left, recorded_ranks
 from stepscope.record.journal import Journal
@@ -31,7 +32,9 @@ def ranks(tmp_path):
     def make(*places, **changes):
         for rank, (host, affinity) in enumerate(places):
             journal = Journal(tmp_path, ("train.py",), rank=rank)
-            journal.recording(replace(RECORDING, rank=rank, affinity=affinity, **changes))
+            journal.recording(
+                dataclasses.replace(RECORDING, rank=rank, affinity=affinity, **changes)
+            )
             if host is not None:
                 note = ProcessNote(
                     pid=100 + rank, parent=1, rank=rank, command=(), why="", host=host
@@ -95,9 +98,9 @@ def test_without_samples_that_can_be_read_no_device_is_told(ranks, tmp_path, tex
 
 def node(**known):
     """Use of a node of which only this is known."""
-    fields = NodeUse.__dataclass_fields__
     empty = {"str": "n0", "int": 0, "float": 0.0}
-    made = {name: empty.get(str(field.type)) for name, field in fields.items()}
+    kinds = NodeUse.__annotations__
+    made = {name: empty.get(kinds[name]) for name in NodeUse.__struct_fields__}
     return msgspec.convert(made | {"network_reads": (), "processes": ()} | known, NodeUse)
 
 

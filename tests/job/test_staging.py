@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 
+import msgspec.structs
 import pytest
 
 from stepscope.errors import InputError
@@ -83,5 +83,5 @@ def test_both_reads_are_told_in_figures():
     assert "1000 files and 100 MB a second with 8" in text
     assert "/fast 0.20 ms a file (500 MB/s)" in text
     assert "stayed in memory" not in text
-    half = dataclasses.replace(STAGING, source_cached_frac=0.5)
+    half = msgspec.structs.replace(STAGING, source_cached_frac=0.5)
     assert "50% of the files stayed in memory" in staging_sentence(half)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from stepscope.analysis.results import run_all
 from stepscope.predict import gains, together_gain

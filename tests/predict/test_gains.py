@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from stepscope.analysis.results import run_all
 from stepscope.predict import Setting, gains, shortest_calls, together_gain

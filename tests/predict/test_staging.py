@@ -53,7 +53,7 @@ def test_workers_that_wait_for_storage_deliver_sooner():
 def test_a_slower_place_never_gains():
     slower = Staging(
         **{
-            **{name: getattr(STAGING, name) for name in STAGING.__slots__},
+            **{name: getattr(STAGING, name) for name in STAGING.__struct_fields__},
             "target_ns": 9.0 * MS,
             "target_many_ns": 9.0 * MS,
         }

@@ -1,9 +1,9 @@
 import io
 import re
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from stepscope.report.compare import compare
 from stepscope.report.compare_rows import kernel_changes, operator_changes

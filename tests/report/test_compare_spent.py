@@ -2,9 +2,9 @@
 
 import io
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from stepscope.report.compare import compare
 from stepscope.report.compare_spent import spent_of

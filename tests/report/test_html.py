@@ -3,10 +3,10 @@ import hashlib
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from msgspec.structs import replace
 
 from stepscope.errors import InputError
 from stepscope.report.html import assets, render, write

@@ -1,6 +1,6 @@
 """Predictions are kept beside what was measured."""
 
-import dataclasses
+import msgspec.structs
 
 from stepscope.report.compare import compare
 from stepscope.report.kept_gains import GAINS_NAME, KeptGain, gains_of, keep_gains, load_gains
@@ -21,7 +21,8 @@ def cured(*findings):
     before = with_steps(ms * 1.2 for ms in STEADY)
     after = with_steps(STEADY)
     return compare(
-        dataclasses.replace(before, findings=findings), dataclasses.replace(after, findings=())
+        msgspec.structs.replace(before, findings=findings),
+        msgspec.structs.replace(after, findings=()),
     )
 
 

@@ -1,8 +1,8 @@
 """Lines of code in the text, on the page and in the JSON."""
 
-import dataclasses
 import io
 
+import msgspec.structs
 import pytest
 
 from stepscope.report import line_words, saved
@@ -20,15 +20,15 @@ LINES = SourceLines(
     samples=80,
     pause_ms=10.0,
     cost_ms=3.0,
-    rows=(ROW, *(dataclasses.replace(ROW, line=n, self_frac=0.05, inner="", part=None) for n in range(20, 26)),
-          dataclasses.replace(ROW, line=99, self_frac=0.01)),
+    rows=(ROW, *(msgspec.structs.replace(ROW, line=n, self_frac=0.05, inner="", part=None) for n in range(20, 26)),
+          msgspec.structs.replace(ROW, line=99, self_frac=0.01)),
 )  # fmt: skip
 
 
 @pytest.fixture
 def report():
-    rank = dataclasses.replace(examples.cpu_only().ranks[0], lines=LINES)
-    return dataclasses.replace(examples.cpu_only(), ranks=(rank,))
+    rank = msgspec.structs.replace(examples.cpu_only().ranks[0], lines=LINES)
+    return msgspec.structs.replace(examples.cpu_only(), ranks=(rank,))
 
 
 def printed(report, width=100):
@@ -52,7 +52,9 @@ def test_no_line_is_too_wide(report, width):
 
 
 def test_without_samples_nothing_is_said(report):
-    without = dataclasses.replace(report, ranks=(dataclasses.replace(report.ranks[0], lines=None),))
+    without = msgspec.structs.replace(
+        report, ranks=(msgspec.structs.replace(report.ranks[0], lines=None),)
+    )
     assert printed(without) == ""
     assert "Lines of code" not in render(without)
 
@@ -68,9 +70,9 @@ def test_the_page_shows_them_as_text(report):
 
 
 def test_words():
-    assert line_words.part(dataclasses.replace(ROW, part="sync")) == "synchronisation"
-    assert line_words.part(dataclasses.replace(ROW, part="new")) == "new"
-    assert line_words.part(dataclasses.replace(ROW, part=None)) == ""
+    assert line_words.part(msgspec.structs.replace(ROW, part="sync")) == "synchronisation"
+    assert line_words.part(msgspec.structs.replace(ROW, part="new")) == "new"
+    assert line_words.part(msgspec.structs.replace(ROW, part=None)) == ""
 
 
 def test_they_are_saved(report, tmp_path):

@@ -1,8 +1,8 @@
 """The input pipeline in the text and on the page."""
 
-import dataclasses
 import io
 
+import msgspec.structs
 import pytest
 
 from stepscope.report import saved
@@ -38,12 +38,12 @@ LOADER = LoaderReport(
 
 @pytest.fixture
 def report():
-    evaluation = dataclasses.replace(
+    evaluation = msgspec.structs.replace(
         LOADER, number=1, role="evaluation", workers=0, pins=False, wait_ms=3.0, times=None,
         functions=(), places=(), by_worker=(), batch_size=None,
     )  # fmt: skip
-    rank = dataclasses.replace(examples.cpu_only().ranks[0], rank=0)
-    return dataclasses.replace(examples.cpu_only(), ranks=(rank,), loaders=(LOADER, evaluation))
+    rank = msgspec.structs.replace(examples.cpu_only().ranks[0], rank=0)
+    return msgspec.structs.replace(examples.cpu_only(), ranks=(rank,), loaders=(LOADER, evaluation))
 
 
 def printed(report):
@@ -67,8 +67,8 @@ def test_each_loader_is_named_with_its_settings_and_its_parts(report):
 
 
 def test_the_loaders_of_another_rank_are_not_printed(report):
-    other = tuple(dataclasses.replace(one, rank=3) for one in report.loaders)
-    assert printed(dataclasses.replace(report, loaders=other)) == ""
+    other = tuple(msgspec.structs.replace(one, rank=3) for one in report.loaders)
+    assert printed(msgspec.structs.replace(report, loaders=other)) == ""
 
 
 def test_the_page_shows_foreign_text_as_text(report):

@@ -1,8 +1,8 @@
 """Where the whole run goes, in the text and on the page."""
 
-import dataclasses
 import io
 
+import msgspec.structs
 import pytest
 
 from stepscope.report.html import render
@@ -24,7 +24,7 @@ RECORDING = Recording(
 
 @pytest.fixture
 def report():
-    return dataclasses.replace(examples.cpu_only(), recording=RECORDING)
+    return msgspec.structs.replace(examples.cpu_only(), recording=RECORDING)
 
 
 def printed(report):
@@ -44,8 +44,8 @@ def test_the_text_has_a_bar_for_each_part_that_has_time(report):
 
 
 def test_without_an_account_there_is_no_such_section(report):
-    without = dataclasses.replace(RECORDING, run=None)
-    assert printed(dataclasses.replace(report, recording=without)) == ""
+    without = msgspec.structs.replace(RECORDING, run=None)
+    assert printed(msgspec.structs.replace(report, recording=without)) == ""
 
 
 def test_the_page_has_the_same_figures(report):

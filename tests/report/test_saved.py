@@ -1,9 +1,9 @@
 import io
 import math
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from stepscope.errors import InputError
 from stepscope.report import saved

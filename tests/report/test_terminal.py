@@ -1,8 +1,8 @@
 import io
 import unicodedata
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from stepscope.report.terminal import print_report

@@ -1,8 +1,8 @@
 """What a run used, drew and costs, in the text and on the page."""
 
-import dataclasses
 import io
 
+import msgspec.structs
 import pytest
 from bokeh.models import ColumnDataSource, Range1d
 from bokeh.models.renderers import GlyphRenderer
@@ -68,20 +68,20 @@ def test_a_trace_with_a_price_says_not_measured_beside_the_money():
 
 
 def test_what_is_not_known_is_never_shown_as_nothing(report):
-    energy = dataclasses.replace(
+    energy = msgspec.structs.replace(
         report.use.energy,
         devices=no_energy("no driver"),
         host=no_energy("RAPL is for root only"),
         per_step=no_energy("no driver"),
         per_sample=no_energy("no driver"),
     )
-    use = dataclasses.replace(report.use, energy=energy)
+    use = msgspec.structs.replace(report.use, energy=energy)
     assert energy_sentence(use) == "not known: no driver"
-    page = render(dataclasses.replace(report, use=use))
+    page = render(msgspec.structs.replace(report, use=use))
     section = page[page.index('id="use"') : page.index('id="use-data"')]
     assert "RAPL is for root only" in section
     assert ">0.00 J<" not in section
-    without = dataclasses.replace(
+    without = msgspec.structs.replace(
         use, tracks=tuple(track for track in use.tracks if not track.device)
     )
     assert energy_sentence(without) == "not known: RAPL is for root only"
@@ -106,22 +106,22 @@ def test_the_page_has_a_table_of_every_track_and_part(report):
 
 
 def test_a_run_without_a_price_has_its_reason_on_the_page_only(report):
-    nothing = dataclasses.replace(
+    nothing = msgspec.structs.replace(
         report.cost.run.money, value=None, low=None, high=None, how="no price"
     )
-    run = dataclasses.replace(report.cost.run, money=nothing, waste=nothing, units=nothing)
-    without = dataclasses.replace(
-        report, cost=dataclasses.replace(report.cost, run=run, plan=None, findings=())
+    run = msgspec.structs.replace(report.cost.run, money=nothing, waste=nothing, units=nothing)
+    without = msgspec.structs.replace(
+        report, cost=msgspec.structs.replace(report.cost, run=run, plan=None, findings=())
     )
     assert "Cost" not in printed(without)
     assert "no price" in render(without)
 
 
 def test_mistakes_that_samples_show_are_told(report):
-    seen = dataclasses.replace(
+    seen = msgspec.structs.replace(
         examples.INPUT_FINDING, code="WA003", title="GPU hardly <b>busy</b>", action="Look."
     )
-    told = dataclasses.replace(report, seen=(seen,))
+    told = msgspec.structs.replace(report, seen=(seen,))
     assert "Seen WA003 GPU hardly <b>busy</b>: Look." in printed(told)
     assert "GPU hardly &lt;b&gt;busy&lt;/b&gt;" in render(told)
 
@@ -166,15 +166,15 @@ def test_a_lane_is_as_high_as_what_there_is_unless_hardly_any_is_used():
         values=(), by_part={},
     )  # fmt: skip
     assert full_height(track) == 100.0
-    assert full_height(dataclasses.replace(track, peak=3.0)) == 3.0
-    assert full_height(dataclasses.replace(track, peak=None, limit=None)) == 1.0
+    assert full_height(msgspec.structs.replace(track, peak=3.0)) == 3.0
+    assert full_height(msgspec.structs.replace(track, peak=None, limit=None)) == 1.0
 
 
 def test_nodes_are_named_where_there_are_several(report):
-    other = dataclasses.replace(report.use.tracks[0], node="n<1>")
-    both = dataclasses.replace(report.use, tracks=(*report.use.tracks, other))
+    other = msgspec.structs.replace(report.use.tracks[0], node="n<1>")
+    both = msgspec.structs.replace(report.use, tracks=(*report.use.tracks, other))
     assert track_name(other, both) == "n<1> CPU"
-    assert "n&lt;1&gt; CPU" in render(dataclasses.replace(report, use=both))
+    assert "n&lt;1&gt; CPU" in render(msgspec.structs.replace(report, use=both))
     assert track_name(report.use.tracks[0], report.use) == "CPU"
 
 
@@ -187,6 +187,6 @@ def test_every_part_and_track_has_a_colour():
 
 
 def test_a_finding_that_has_no_waste_shows_none(report):
-    compute = dataclasses.replace(examples.COPY_FINDING, code="TC001", regime="compute")
-    changed = dataclasses.replace(report, findings=(compute,))
+    compute = msgspec.structs.replace(examples.COPY_FINDING, code="TC001", regime="compute")
+    changed = msgspec.structs.replace(report, findings=(compute,))
     assert waste_of(changed, compute) is None

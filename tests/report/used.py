@@ -1,8 +1,9 @@
 """A report of a run that was watched, made up: two devices, an evaluation, a plan of 100 runs."""
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from stepscope.cost.of_report import with_use_and_cost
 from stepscope.cost.options import CostOptions

@@ -1,9 +1,9 @@
 """Mistakes before a run: each is found, and silent just below its threshold or without its data."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from stepscope.schema.machine import DataFolder, LoaderCall, ScriptFacts, TorchFacts
 from stepscope.watch.before import MISTAKES

@@ -1,10 +1,10 @@
 """Mistakes during a run: each is found, silent in a healthy and in a short job, and below its threshold."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from stepscope.schema.notice import Notice
 from stepscope.watch.during import MISTAKES, During

@@ -4,9 +4,9 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from stepscope.errors import InputError
 from stepscope.schema.sampler import Moment

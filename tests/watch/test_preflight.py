@@ -1,10 +1,10 @@
 """The whole look, and how it reads."""
 
 import sys
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from stepscope.schema.check_report import CheckReport
 from stepscope.schema.machine import ScratchFolder, TorchFacts

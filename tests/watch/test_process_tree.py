@@ -207,7 +207,8 @@ def test_without_proc_psutil_tells_the_same_processor_time_and_memory():
         portable = PortableTree(program.pid)
         seen = portable.sample()
         assert portable.pids == {program.pid}
-        assert seen.cpu_s >= 0.3
+        # The kernel cuts time in programs and time in itself off to whole ticks of 10 ms.
+        assert seen.cpu_s >= 0.3 - 0.02
         assert seen.rss_bytes > 1_000_000
         assert portable.switches()[0] > 0
         assert portable.proportional_bytes() is None

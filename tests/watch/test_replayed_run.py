@@ -1,7 +1,6 @@
 """A whole run on eight devices of a replayed driver, each with a trouble of its own, up to what is told."""
 
-import dataclasses
-
+import msgspec.structs
 import pytest
 
 from stepscope.cost.facts import facts_of
@@ -144,6 +143,6 @@ def test_the_report_has_a_track_for_whatever_a_device_tells(folder):
 def test_without_the_silent_device_the_job_s_energy_is_the_sum(folder):
     summary = summary_of(folder)
     telling = tuple(one for one in summary.devices if one.energy.value is not None)
-    facts = facts_of(dataclasses.replace(summary, devices=telling), "here")
+    facts = facts_of(msgspec.structs.replace(summary, devices=telling), "here")
     assert facts.devices.value == pytest.approx(sum(known(one.energy.value) for one in telling))
     assert facts.devices.basis == "attributed"

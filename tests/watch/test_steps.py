@@ -1,8 +1,7 @@
 """Steps that were timed beside a watch: read, told, and used by the rules."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from stepscope.schema.light import EXACT_STEPS
 from stepscope.schema.run_folder import STEPS_HEADER, StepRow

@@ -1,11 +1,11 @@
 """From rows to a summary, and what two watchers of one node must not count twice."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from stepscope.schema.samples import End, MeterSample, Notice
 from stepscope.schema.watch_summary import WatchSummary

@@ -1,8 +1,8 @@
 """Samples laid beside a run's phases and steps, and what a step draws."""
 
-import dataclasses
 import itertools
 
+import msgspec.structs
 import pytest
 
 from stepscope.schema.samples import MeterSample, Notice
@@ -149,7 +149,7 @@ def with_meters(one: Watched) -> Watched:
         MeterSample(at_s=row.at_s, meter="rapl:0:package-0", part="cpu", joules=40 * row.at_s)
         for row in one.hosts
     )
-    return dataclasses.replace(one, meters=rows)
+    return msgspec.structs.replace(one, meters=rows)
 
 
 def test_the_host_is_added_where_it_is_known():
@@ -167,7 +167,7 @@ def test_a_run_without_devices_has_its_host():
 
 def test_a_host_without_counters_says_why_as_the_summary_does():
     told = Notice(code="no-rapl", text="counters are for root only")
-    without = dataclasses.replace(beside(uuids=()), notices=(told,))
+    without = msgspec.structs.replace(beside(uuids=()), notices=(told,))
     assert use(None, without).energy.per_step.how == "counters are for root only"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
 from reference_pages.words import attributes, head, markdown, table
@@ -55,16 +54,37 @@ def page(title: str, module: ModuleType) -> str:
         said = attributes(cls)
         parts.append(f"## {cls.__name__}\n")
         parts.append(head(cls.__doc__ or "") + "\n")
-        rows = [(f"`{f.name}`", f"`{f.type}`", said.get(f.name, "")) for f in fields(cls)]
+        rows = [(f"`{name}`", f"`{kind}`", said.get(name, "")) for name, kind in typed(cls)]
         parts.append(table(("field", "type", "definition"), rows))
     return markdown("\n".join(parts))
 
 
 def classes(module: ModuleType) -> list[type]:
-    """Dataclasses that the module itself defines, in its order."""
+    """Classes of documents (structs, and dataclasses where a recorder writes them) of the module, in its order."""
     own = [
         cls
-        for _, cls in inspect.getmembers(module, is_dataclass)
+        for _, cls in inspect.getmembers(module, is_document)
         if cls.__module__ == module.__name__ and not cls.__name__.startswith("_")
     ]
     return sorted(own, key=lambda cls: inspect.getsourcelines(cls)[1])
+
+
+def is_document(member: object) -> bool:
+    """Whether this is a class of which documents are made."""
+    return isinstance(member, type) and bool(names(member))
+
+
+def names(cls: type) -> tuple[str, ...]:
+    """Fields of a struct or a dataclass in their order; none for any other class."""
+    found = getattr(cls, "__struct_fields__", getattr(cls, "__dataclass_fields__", ()))
+    return tuple(found)
+
+
+def typed(cls: type) -> list[tuple[str, str]]:
+    """Fields with their types as they are written."""
+    written = {
+        name: kind
+        for base in cls.__mro__[::-1]
+        for name, kind in vars(base).get("__annotations__", {}).items()
+    }
+    return [(name, written[name]) for name in names(cls)]

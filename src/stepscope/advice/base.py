@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.predict import Gains
 from stepscope.schema.report import Evidence
@@ -26,8 +27,7 @@ NOT_PREDICTED = Gains(error_frac=0.0, withheld="")
 """Where nothing was replayed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Context:
+class Context(Struct, frozen=True, eq=False):
     """One rank's results and what only several ranks together can tell.
 
     Attributes:
@@ -124,8 +124,7 @@ class Context:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A rule: looks at one rank and finds something to change, or nothing.
 
     Attributes:

@@ -27,8 +27,9 @@ References:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.advice import gpu_not_filled, launch_bound
 from stepscope.advice.base import Rule
@@ -51,8 +52,7 @@ loader = DataLoader(dataset, batch_size=2 * batch_size)
 # stepscope tune --vary "--batch-size=32,64,128" train.py     measures how the step grows"""
 
 
-@dataclass(frozen=True, slots=True)
-class _Memory:
+class _Memory(Struct, frozen=True):
     """Memory of the device that is fullest, and who says so."""
 
     used_bytes: int

@@ -9,8 +9,10 @@ last and with that said.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.advice import RULES
 from stepscope.advice.base import NOT_PREDICTED, Context
@@ -44,8 +46,7 @@ _NO_GAIN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """What the report says first.
 
     Attributes:

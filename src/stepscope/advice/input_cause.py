@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from stepscope.schema.report import Evidence
 
@@ -19,8 +20,7 @@ NAMED_SHARE = 0.25
 """A function that holds less of the sampled time is not named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """Why batches take as long as they do.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.advice.base import Rule, severity
 from stepscope.schema.report import Evidence, Finding
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from stepscope.schema.report import Confidence, Gain, Regime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindOfWork:
+class KindOfWork(Struct, frozen=True, kw_only=True):
     """What to look for, from when on, and what to say.
 
     Attributes:

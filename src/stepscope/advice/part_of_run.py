@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.advice import host_between
 from stepscope.advice.base import Rule, severity
@@ -30,8 +31,7 @@ LEAST_STEPS = 20
 """In a shorter run a single event weighs more than it will."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartOfRun:
+class PartOfRun(Struct, frozen=True, kw_only=True):
     """What to look for, from when on, and what to say.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.schema.report import Regime, Verdict
 from stepscope.units import format_frac, format_ms, ns_to_ms
@@ -40,8 +40,7 @@ REGIMES: dict[str, Regime] = {
 _COMPUTE = ("compute", "forward", "backward", "optimizer")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Mean:
+class _Mean(Struct, frozen=True, eq=False):
     """Parts of the mean steady step over all ranks.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace import call_names
@@ -43,8 +43,7 @@ REMOTE = ("communication", "other_rank")
 """Parts of a step in which it waits for other ranks or exchanges data with them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Collectives:
+class Collectives(Struct, frozen=True, eq=False):
     """Collectives in order of start.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace import call_names
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Collective:
+class Collective(Struct, frozen=True):
     """All calls of one collective in one group with one element type.
 
     Attributes:
@@ -37,8 +36,7 @@ class Collective:
     elements: int | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Communication:
+class Communication(Struct, frozen=True, eq=False):
     """Communication kernels of the rank.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace import intervals as iv
@@ -22,8 +22,7 @@ DEVICE_GB_S = 10_000.0
 """Above any memory of a single device that was sold by 2026 (8 TB/s)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Copies:
+class Copies(Struct, frozen=True):
     """All copies of one direction and kind of memory.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace import intervals as iv
@@ -24,8 +24,7 @@ MOST_UNTOLD = 0.2
 """A Tensor Core share is not given when names leave open more than this share of the kernel time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gpu:
+class Gpu(Struct, frozen=True):
     """Figures of the devices that the rank used; all ``None`` or 0 without device work.
 
     Attributes:

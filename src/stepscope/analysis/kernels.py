@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace import kernel_names
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """All launches of one kernel name.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace import call_names
@@ -23,8 +23,7 @@ MOST_LOST = 0.5
 """From this share of launches without work on, gaps on the device are not called idle."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launches:
+class Launches(Struct, frozen=True):
     """Launches of kernels and graphs.
 
     Attributes:

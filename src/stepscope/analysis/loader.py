@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace import call_names
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loader:
+class Loader(Struct, frozen=True, eq=False):
     """Waits for the DataLoader.
 
     Attributes:

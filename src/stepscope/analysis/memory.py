@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace.holders import holders_of
@@ -22,8 +22,7 @@ LEAST_STEPS = 3
 """A slope needs three steady steps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Struct, frozen=True):
     """Blocks of memory that stay, asked for at one place.
 
     Attributes:
@@ -37,8 +36,7 @@ class Holder:
     blocks: int
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """Memory of one device or of the host.
 
     Attributes:

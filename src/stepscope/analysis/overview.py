@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.schema.report import OVERVIEW_PARTS
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Overview:
+class Overview(Struct, frozen=True, eq=False):
     """The classic overview of every step.
 
     Attributes:

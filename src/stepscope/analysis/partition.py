@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.schema.report import DEVICE_PARTS
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Partition:
+class Partition(Struct, frozen=True, eq=False):
     """Parts of every step.
 
     Attributes:

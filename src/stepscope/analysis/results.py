@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.analysis import (
     allocator,
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Results:
+class Results(Struct, frozen=True, eq=False, kw_only=True):
     """One field for each analysis; see the class in its module."""
 
     facts: facts.Facts

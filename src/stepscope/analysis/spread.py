@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace.scope import scope_of
@@ -21,8 +21,7 @@ LEAST_EXCESS = 0.10
 """A step within a tenth of the median is never called an outlier, however even the others are."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spread:
+class Spread(Struct, frozen=True, eq=False):
     """Durations of the steps, or of the windows when there are none.
 
     Attributes:

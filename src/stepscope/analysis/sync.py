@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.analysis.base import Analysis
 from stepscope.trace import ancestry, call_names
@@ -29,8 +29,7 @@ _LIBRARY_FRAME = (
 """Python frames that are not the user's own lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Culprit:
+class Culprit(Struct, frozen=True):
     """All blocking calls with the same reason.
 
     Attributes:
@@ -50,8 +49,7 @@ class Culprit:
     refill_ns: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sync:
+class Sync(Struct, frozen=True, eq=False):
     """Blocking calls of the rank.
 
     Attributes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, and say what was found."""
+    from msgspec.structs import replace
+
     from stepscope.cost.care import care_for
     from stepscope.cost.chosen import chosen_site
     from stepscope.cost.options import CostOptions

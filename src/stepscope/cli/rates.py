@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +60,8 @@ def add_rates(parser: argparse.ArgumentParser) -> None:
 
 def options_of(args: argparse.Namespace) -> CostOptions:
     """What was stated, with everything that the command has no option for left out."""
+    from msgspec.structs import fields
+
     from stepscope.cost.options import CostOptions
 
     stated = {
@@ -73,6 +74,8 @@ def options_of(args: argparse.Namespace) -> CostOptions:
 
 def words_of(options: CostOptions) -> tuple[str, ...]:
     """The same as arguments for a process in another folder; files are named by their whole path."""
+    from msgspec.structs import fields
+
     words: list[str] = []
     for field in fields(options):
         value = getattr(options, field.name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.cost.options import number
 from stepscope.cost.rates import stated
@@ -54,8 +56,7 @@ EU_MEMBERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Chosen(Struct, frozen=True, kw_only=True):
     """The rates of a plan; ``None`` where there is none.
 
     Attributes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.cost.span import Span, known, not_known, of_estimate
 from stepscope.errors import InputError
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from stepscope.schema.watch_summary import DeviceUse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFacts:
+class RunFacts(Struct, frozen=True, kw_only=True):
     """One run as it was, before it is multiplied.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from stepscope.cost.facts import RunFacts, facts_of_run, read_summary
 from stepscope.cost.options import CostOptions, with_environment

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from stepscope.errors import OptionError
 
@@ -15,8 +17,7 @@ YEAR_HOURS = 8760.0
 """Hours in the year that GPU-years are counted in."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostOptions:
+class CostOptions(Struct, frozen=True, kw_only=True):
     """A plan as stated; everything but ``runs`` may be left out.
 
     Attributes:
@@ -101,7 +102,7 @@ def with_environment(options: CostOptions, environ: Mapping[str, str]) -> CostOp
     return check_options(
         replace(
             options,
-            **taken,  # type: ignore[arg-type]
+            **taken,
             rates=paths + options.rates,
             origins=tuple(taken),
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from stepscope.cost.toml_file import read_toml
 from stepscope.errors import InputError
@@ -40,8 +40,7 @@ class RateEntry(msgspec.Struct, forbid_unknown_fields=True):
     checked: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class RateBook:
+class RateBook(Struct, frozen=True):
     """Rates by kind and key; a later one replaces an earlier one."""
 
     rates: tuple[RateUsed, ...]

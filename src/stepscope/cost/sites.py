@@ -6,12 +6,12 @@ import math
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
 
 from stepscope.cost.rates import rate_of
 from stepscope.cost.toml_file import read_toml
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from stepscope.schema.site import Partition
 
 
-@dataclass(frozen=True, slots=True)
-class SiteRates:
+class SiteRates(Struct, frozen=True):
     """A site and the PUE that it publishes; ``pue`` is ``None`` when it publishes none."""
 
     site: Site

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.schema.cost import Estimate
 
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from stepscope.schema.cost import Basis, RateUsed
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A value and its range, all at least 0.
 
     Sums and products are taken end by end, as if everything were low, or high, at once. So the range is

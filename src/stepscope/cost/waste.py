@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.cost.span import Span, known, not_known, of_estimate
 from stepscope.units import format_frac
@@ -16,8 +17,7 @@ IDLE_REGIMES = frozenset({"input", "host", "sync", "copy", "communication", "str
 """In these the share of a finding is time in which the device computes nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepTime:
+class StepTime(Struct, frozen=True, kw_only=True):
     """How steps stand to what is paid for.
 
     Attributes:

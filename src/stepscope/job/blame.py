@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,7 @@ MOST_REMOTE = 0.5
 """A rank that was late mostly because it waited in another group is not to blame."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Blame:
+class Blame(Struct, frozen=True, eq=False):
     """Late arrivals, one entry each.
 
     Attributes:

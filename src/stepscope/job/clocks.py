@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.trace.collectives import ENDS_TOGETHER
 
@@ -23,8 +23,7 @@ LEAST_UNCERTAIN_NS = 1_000
 """Traces carry no times finer than this across processes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clocks:
+class Clocks(Struct, frozen=True, eq=False):
     """What to subtract from each rank's times to get the times of one clock.
 
     Attributes:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.analysis import summary
 from stepscope.analysis.results import run_all
@@ -17,8 +20,7 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RankDigest:
+class RankDigest(Struct, frozen=True, kw_only=True, eq=False):
     """One rank without its tables.
 
     Attributes:
@@ -49,7 +51,7 @@ class RankDigest:
         if (rank, source) == (self.rank, self.rank_source):
             return self
         facts = replace(self.results.facts, rank=rank)
-        notices = [n if n.rank is None else replace(n, rank=rank) for n in self.notices]
+        notices = [n if n.rank is None else dataclasses.replace(n, rank=rank) for n in self.notices]
         return replace(
             self,
             results=replace(self.results, facts=facts),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.errors import InputError, OptionError
 from stepscope.job.digest import RankDigest
@@ -39,8 +41,7 @@ LEAST_BYTES = 4_000_000
 """Starting processes takes longer than reading files that are smaller than this together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
+class Gathered(Struct, frozen=True):
     """All ranks of a job.
 
     Attributes:

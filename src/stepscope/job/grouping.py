@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from stepscope.job.digest import RankDigest
 
 
-@dataclass(frozen=True, slots=True)
-class CallGroup:
+class CallGroup(Struct, frozen=True):
     """A process group whose collectives were recorded.
 
     Attributes:
@@ -35,8 +34,7 @@ class CallGroup:
         return len(self.places) > 1 and len(self.places) == self.size
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AllCalls:
+class AllCalls(Struct, frozen=True, eq=False):
     """Collectives of all ranks.
 
     Attributes:

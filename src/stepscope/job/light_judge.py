@@ -7,10 +7,11 @@ the one that the others wait for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.job.blame import Blame
 from stepscope.job.straggler import Straggler, judged
@@ -74,8 +75,7 @@ ACCELERATOR = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """What comparing the ranks gave.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from stepscope.errors import InputError
 from stepscope.schema.light import ALL_PARTS, EXACT_STEPS, LightRow, light_files, load_light
@@ -23,8 +23,7 @@ LEAST_BLOCKS = 20
 """With fewer blocks than this, the exact steps of the beginning are compared instead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankSteps:
+class RankSteps(Struct, frozen=True, kw_only=True):
     """One process.
 
     Attributes:
@@ -55,8 +54,7 @@ class RankSteps:
         return steady(self.rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Blocks:
+class Blocks(Struct, frozen=True, eq=False):
     """The same steps of all ranks.
 
     Attributes:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.schema.source_lines import LineRow, SourceLines
 from stepscope.schema.stack_file import load_stacks
@@ -31,8 +33,7 @@ LEAST_SHARE = 0.5
 MOST_ROWS = 100
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
+class Samples(Struct, frozen=True, eq=False):
     """The samples inside steady steps; those of several windows one after the other.
 
     Attributes:
@@ -167,7 +168,7 @@ def label_of(line: CodeLine | LineRow) -> str:
 
 
 def _moved(stack: Stack, by: int) -> Stack:
-    return replace(stack, lines=tuple(line + by for line in stack.lines))
+    return dataclasses.replace(stack, lines=tuple(line + by for line in stack.lines))
 
 
 def _total(samples: Samples) -> dict[int, int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from stepscope.predict import CleanSteps, Setting
 from stepscope.schema.loader import (
@@ -119,7 +121,7 @@ def _as_one(uses: Sequence[LoaderUse], steps: int) -> LoaderUse | None:
     batches = sum(one.batches for one in uses)
     if len(kinds) != 1 or (len(uses) > 1 and batches > BY_TURNS * steps):
         return None
-    return replace(
+    return dataclasses.replace(
         uses[0],
         epochs=sum(one.epochs for one in uses),
         batches=batches,

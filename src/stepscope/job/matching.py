@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from stepscope.job.grouping import AllCalls, CallGroup
@@ -17,8 +17,7 @@ SAME_SIZE = ("all-reduce", "broadcast", "reduce")
 """Kinds whose message has one size on all ranks."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matched:
+class Matched(Struct, frozen=True, eq=False):
     """Collectives that every rank of their group recorded.
 
     Attributes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.predict import Behind, behind
 from stepscope.predict.whole_run import TRAINING
@@ -25,8 +26,7 @@ KEPT_FREE = 0.1
 """Share of the memory that is left to the system and to what grows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedRank:
+class RecordedRank(Struct, frozen=True, kw_only=True):
     """One rank of a recorded run.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.job.blame import Blame, blame
 from stepscope.job.clocks import Clocks, align
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from stepscope.trace.intervals import Bools
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Job:
+class Job(Struct, frozen=True, eq=False):
     """Ranks compared.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.errors import InputError, OptionError
 from stepscope.job.digest import RankDigest, digest_of
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from stepscope.trace.ranks import Identity, RankFiles
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """How every rank is read.
 
     Attributes:
@@ -89,8 +89,7 @@ class Task:
         return digest if self.with_timeline else digest.without_timeline()
 
 
-@dataclass(frozen=True, slots=True)
-class FileDigest:
+class FileDigest(Struct, frozen=True):
     """What is kept of one file.
 
     Attributes:

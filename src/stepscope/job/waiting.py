@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.units import NS_PER_MS
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from stepscope.job.result import Job
 
 
-@dataclass(frozen=True, slots=True)
-class Longest:
+class Longest(Struct, frozen=True):
     """The collective that transfers longest.
 
     Attributes:
@@ -30,8 +30,7 @@ class Longest:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """Waiting inside the collectives that all ranks of their group recorded.
 
     A collective ends for all ranks together, so what a rank spends in it before the last one has come is

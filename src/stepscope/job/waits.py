@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from stepscope.job.clocks import Clocks
@@ -17,8 +17,7 @@ CERTAIN = 2
 """Arrivals further apart than this many times the uncertainty of the clocks are told from noise."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Waits:
+class Waits(Struct, frozen=True, eq=False):
     """Waiting in the matched collectives.
 
     Attributes:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from msgspec import Struct
 
 from stepscope.errors import InputError, MissingExtraError
 from stepscope.job.pool import work_off
@@ -34,8 +35,7 @@ class Workers(Protocol):
         """As ``job.pool.work_off`` does it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Processes:
+class Processes(Struct, frozen=True):
     """Processes of this machine.
 
     Attributes:
@@ -54,8 +54,7 @@ class Processes:
         return work_off(function, items, self.count, done)
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """A Dask cluster, whose workers see the same files under the same paths.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.predict.graph import LAUNCH, MARK, NONE, PAUSE, REST, WAIT, WAIT_ALL
 from stepscope.trace import call_names
@@ -32,8 +32,7 @@ LONG_COPY_NS = 50_000
 """A copy shorter than this may lie inside its call by chance."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Anchors:
+class Anchors(Struct, frozen=True, eq=False):
     """Anchors of all threads in order of their start; arrays have shape ``(anchors,)`` unless said.
 
     Attributes:

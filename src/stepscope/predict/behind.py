@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.units import ns_to_ms
 
@@ -26,8 +26,7 @@ ALIKE = ("warmup", "clean", "later")
 """Kinds of steps in which only training ran."""
 
 
-@dataclass(frozen=True, slots=True)
-class Behind:
+class Behind(Struct, frozen=True):
     """What an interruption leaves behind.
 
     Attributes:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.predict import change
 from stepscope.predict.graph import COMPUTE, NONE, OPERATOR
@@ -37,8 +38,7 @@ TF32_SINCE = (8, 0)
 """Devices before this one multiply matrices of 32 bits without Tensor Cores."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Casts:
+class Casts(Struct, frozen=True, eq=False):
     """Casts of one graph.
 
     Attributes:

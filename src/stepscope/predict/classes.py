@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.predict import change
 from stepscope.predict.casts import casts_of
@@ -59,8 +60,7 @@ that are dropped need no zeroing.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ClassGain:
+class ClassGain(Struct, frozen=True):
     """One kind of work.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.predict.graph import COMMUNICATION, COMPUTE, LAUNCH, NONE, WAIT, WAIT_ALL
 from stepscope.predict.period import pace_of
@@ -41,8 +41,7 @@ OF_SORT = {COMPUTE: KERNELS, COMMUNICATION: COLLECTIVES}
 """Parts by sort of device work; all other sorts are copies."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CriticalPath:
+class CriticalPath(Struct, frozen=True, eq=False):
     """The chain of things that each waited for the one before, as far as it lies in the steady steps.
 
     Attributes:

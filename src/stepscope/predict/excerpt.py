@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.trace.scope import scope_of
 from stepscope.trace.select import select_steps
@@ -22,8 +23,7 @@ LEAST_STEPS = 8
 """So many steps are replayed even when they hold more events, so that their spread is known."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Excerpt:
+class Excerpt(Struct, frozen=True, eq=False):
     """A part of a trace.
 
     Attributes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.predict import change, matrix
 from stepscope.predict.buckets import in_buckets
@@ -40,8 +41,7 @@ MOST_ALLOCATOR = 0.01
 """Share of the time in the driver's allocator from which synchronisations are not all that waits."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkersGain:
+class WorkersGain(Struct, frozen=True):
     """What a number of loader workers would gain.
 
     Attributes:
@@ -53,8 +53,7 @@ class WorkersGain:
     gain: Gain
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gains:
+class Gains(Struct, frozen=True, kw_only=True):
     """What changes would gain. A gain is ``None`` where it is withheld or where there is nothing to change.
 
     Attributes:

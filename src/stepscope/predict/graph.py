@@ -8,10 +8,10 @@ other streams that it waits for. A million events become some ten thousand ancho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from stepscope.trace.intervals import Bools, Ints
@@ -30,8 +30,7 @@ COMPUTE, COMMUNICATION, TO_DEVICE, OTHER_COPY = 0, 1, 2, 3
 """Sorts of device work: kernels, communication, copies from host to device, other copies and sets."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Graph:
+class Graph(Struct, frozen=True, eq=False):
     """What is replayed. Anchors are in order of their start, device work in order of its launch.
 
     Attributes:

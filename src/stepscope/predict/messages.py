@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.predict.graph import COMMUNICATION, COMPUTE, NONE
 from stepscope.predict.moved import kinds, sizes
@@ -34,8 +35,7 @@ LEAST_SAVED, MOST_SAVED = 0.5, 1.0
 """Share of what all but one of them take that joining saves: what is latency nobody tells from one size alone."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SmallMessages:
+class SmallMessages(Struct, frozen=True, eq=False):
     """Messages that could be sent as one.
 
     Attributes:

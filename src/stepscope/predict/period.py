@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.predict.replay import completions, lengths, stretch
 from stepscope.trace.intervals import pairs
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from stepscope.trace.intervals import Ints
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pace:
+class Pace(Struct, frozen=True, eq=False):
     """The steady steps of a replay as the slower of host and device sets them.
 
     Attributes:

@@ -8,10 +8,10 @@ That is why four workers do not gain what the loader wait promises.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.predict import change
 from stepscope.predict.graph import INPUT
@@ -74,8 +74,7 @@ LEAST_QUEUED = 0.05
 """Less time without a core than this is the usual coming and going on a machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """What a number of workers gives.
 
     Attributes:
@@ -98,8 +97,7 @@ class Row:
         return math.sqrt(self.best.step_ns * self.worst.step_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The arithmetic behind a number of workers; times are those of one step.
 
     Attributes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.predict.graph import NONE, OPERATOR, PAUSE, REST
 from stepscope.predict.whatif import gain, outcome
@@ -23,8 +24,7 @@ COMPILES = r"^_compile\.compile_inner|^entire_frame_compile"
 """Ranges in which PyTorch compiles a function anew, from its first line to its kernels."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recompiled:
+class Recompiled(Struct, frozen=True):
     """Compilation in steady steps.
 
     Attributes:

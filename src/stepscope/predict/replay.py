@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.predict.build import build
 from stepscope.predict.graph import MARK, NONE
@@ -21,8 +21,7 @@ MOST_ERROR_FRAC = 0.05
 """A prediction is withheld when the replay without any change is off by more."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Replay:
+class Replay(Struct, frozen=True, eq=False):
     """A trace replayed unchanged.
 
     Attributes:

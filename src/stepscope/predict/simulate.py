@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.predict.graph import LAUNCH, NONE, WAIT, WAIT_ALL
 from stepscope.predict.stretches import Stretches
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from stepscope.trace.intervals import Ints
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Times:
+class Times(Struct, frozen=True, eq=False):
     """When things happen in a replay, ns.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.predict.graph import TO_DEVICE
 from stepscope.trace import call_names
@@ -32,8 +32,7 @@ LEAST_GROUPS = 3
 """Of fewer steps groups are smaller, so that there are as many as this."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Staging:
+class Staging(Struct, frozen=True, kw_only=True):
     """A short measured read of the data set's files where they lie, and of copies on another file system.
 
     Attributes:
@@ -65,8 +64,7 @@ class Staging:
         return min(1.0, *both), min(1.0, max(both))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(Struct, frozen=True, kw_only=True):
     """What a recorder knows and a foreign trace does not; ``None`` where it is not known.
 
     Attributes:
@@ -109,8 +107,7 @@ class Setting:
     clean: CleanSteps | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CleanSteps:
+class CleanSteps(Struct, frozen=True, kw_only=True):
     """Steps that ran without a profiler: what a run really gets done in its time.
 
     Batches of several workers arrive in bunches, so that the median step says little: one in two or more is
@@ -146,8 +143,7 @@ class CleanSteps:
         return float(means.std(ddof=1) / np.sqrt(groups) / means.mean())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """How batches are made.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.predict.period import spread_frac, step_ns
 from stepscope.predict.replay import MOST_ERROR_FRAC
@@ -29,8 +29,7 @@ MOST_RATIO = 100.0
 """When a change would make the step shorter than this, what remains of it was not recorded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """A replay with something changed.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.predict.graph import COMMUNICATION, COMPUTE, NONE, OTHER_COPY, TO_DEVICE
 from stepscope.trace import call_names
@@ -40,8 +40,7 @@ LATE_COPY_NS = 200_000
 """The same for a copy, for which the host may fill a buffer first."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Work:
+class Work(Struct, frozen=True, eq=False):
     """Device work in order of its launch; that of unknown launch comes first in its window.
 
     Attributes are those of ``predict.graph.Graph`` and:

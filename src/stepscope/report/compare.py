@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from stepscope.report.compare_rows import Change, kernel_changes, operator_changes
 from stepscope.report.compare_spent import Spent, spent_of
@@ -22,8 +23,7 @@ SAME: Final = 0.05
 """An unproven difference below this share is called none."""
 
 
-@dataclass(frozen=True, slots=True)
-class SlowStep:
+class SlowStep(Struct, frozen=True):
     """A step that holds the mean up: its number from 1, its length, and that over the median."""
 
     number: int
@@ -31,8 +31,7 @@ class SlowStep:
     ratio: float
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One of the two.
 
     Attributes:
@@ -56,8 +55,7 @@ class Side:
     loader_wait_ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Struct, frozen=True):
     """What a finding of the first report promised, beside what was measured.
 
     Attributes:
@@ -74,8 +72,7 @@ class Prediction:
     held: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Everything that two reports say about each other.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from stepscope.units import format_energy, format_frac, format_money
 
@@ -16,8 +17,7 @@ STEPS = 1000
 """Money is told of so many steps; that of one is too small to read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """A quantity of both reports.
 
     Attributes:

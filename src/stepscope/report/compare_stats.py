@@ -9,10 +9,10 @@ believed, however narrow the interval.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +41,7 @@ _CELLS: Final = 2_000_000
 """Numbers that are drawn at once, which bounds the memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(Struct, frozen=True):
     """Before over after: above 1 the second is faster.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.units import format_energy, format_mass, format_money
 
@@ -77,8 +78,7 @@ def _ranged(estimate: Estimate) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class CostRow:
+class CostRow(Struct, frozen=True):
     """A line of the table of costs.
 
     Attributes:

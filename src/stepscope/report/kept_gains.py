@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+from msgspec import Struct
 
 from stepscope.report.whole import write_whole
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 GAINS_NAME = "gains.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptGain:
+class KeptGain(Struct, frozen=True, kw_only=True):
     """A finding whose cure was tried.
 
     Attributes:

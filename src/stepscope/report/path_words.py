@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from stepscope.report.words import Word
 from stepscope.schema.vocabulary import PATH_PARTS
@@ -47,8 +48,7 @@ NOTHING: Final = 0.0005
 """Rounded, such a share is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathShare:
+class PathShare(Struct, frozen=True):
     """One part of the path.
 
     Attributes:

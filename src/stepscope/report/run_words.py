@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from stepscope.report.words import Word
 from stepscope.schema.run_time import RUN_PARTS
@@ -26,8 +27,7 @@ WORDS: Final[Mapping[RunPart, Word]] = {
 """Parts of a run; the sentences say exactly what was measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunShare:
+class RunShare(Struct, frozen=True):
     """A part of the run.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from stepscope.report.words import BASES, GPU, SOURCES, Word
 from stepscope.units import format_frac, format_ms, format_value
@@ -15,8 +16,7 @@ MOST_OUTLIERS = 3
 """So many slow steps are named one by one; the others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """One part of a whole.
 
     Attributes:
@@ -30,8 +30,7 @@ class Share:
     frac: float
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """Parts of a time span with the words for the span.
 
     Attributes:
@@ -165,8 +164,7 @@ def gain_sentence(gain: Gain) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """A device figure: its word, its value as text, and the number behind it."""
 
     word: Word

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from stepscope.report.run_words import WORDS
 from stepscope.schema.run_time import RUN_PARTS
@@ -137,8 +138,7 @@ def amount(estimate: Estimate) -> str:
     return f"{format_energy(estimate.value)} ({estimate.basis})"
 
 
-@dataclass(frozen=True, slots=True)
-class EnergyRow:
+class EnergyRow(Struct, frozen=True):
     """A line of the table of energy.
 
     Attributes:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CgroupLimits:
+class CgroupLimits(Struct, frozen=True, kw_only=True):
     """Limits and counters of the control groups that a process is in.
 
     Attributes:
@@ -32,8 +31,7 @@ class CgroupLimits:
     throttled_us: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlurmJob:
+class SlurmJob(Struct, frozen=True, kw_only=True):
     """What Slurm's environment says of the job that this process is in.
 
     Attributes:
@@ -67,8 +65,7 @@ class SlurmJob:
     gpus_on_node: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allocation:
+class Allocation(Struct, frozen=True, kw_only=True):
     """What this process may use.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from stepscope.schema.allocation import Allocation  # noqa: TC001  readers resolve types at run time
 from stepscope.schema.machine import (  # noqa: TC001
@@ -21,8 +22,7 @@ SCHEMA_VERSION = 1
 Care = Literal["look", "profile", "improve"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CarePlan:
+class CarePlan(Struct, frozen=True, kw_only=True):
     """How much care a plan deserves, with the arithmetic.
 
     Attributes:
@@ -44,8 +44,7 @@ class CarePlan:
     how: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport:
+class CheckReport(Struct, frozen=True, kw_only=True):
     """A look at the machine before a run.
 
     Attributes:

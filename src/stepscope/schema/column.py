@@ -7,15 +7,15 @@ inside a training process without importing polars.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 DType = Literal["i64", "f64", "bool", "str", "cat"]
 """Column types: 64-bit integer, 64-bit float, boolean, text, dictionary-encoded text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column of a table.
 
     Attributes:
@@ -33,8 +33,7 @@ class Column:
     nullable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table: its name, one sentence and its columns in order."""
 
     name: str

@@ -6,8 +6,9 @@ made. What is not known is ``None`` with the reason, never 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 SCHEMA_VERSION = 1
 
@@ -16,8 +17,7 @@ Basis = Literal["measured", "attributed", "modelled", "not-known"]
 rates and assumptions; ``not-known``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Struct, frozen=True, kw_only=True):
     """A figure with its range and where it comes from.
 
     Attributes:
@@ -36,8 +36,7 @@ class Estimate:
     how: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateUsed:
+class RateUsed(Struct, frozen=True, kw_only=True):
     """A rate that a figure rests on.
 
     Attributes:
@@ -64,8 +63,7 @@ class RateUsed:
     origin: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnergyCost:
+class EnergyCost(Struct, frozen=True, kw_only=True):
     """Energy, part by part, in joules.
 
     Attributes:
@@ -81,8 +79,7 @@ class EnergyCost:
     total: Estimate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedFigure:
+class PublishedFigure(Struct, frozen=True, kw_only=True):
     """A published estimate of the same work, beside ours.
 
     Attributes:
@@ -104,8 +101,7 @@ class PublishedFigure:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostReport:
+class CostReport(Struct, frozen=True, kw_only=True):
     """What a plan costs.
 
     Attributes:
@@ -151,8 +147,7 @@ class CostReport:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingWaste:
+class FindingWaste(Struct, frozen=True, kw_only=True):
     """What the idle time behind a finding is paid with.
 
     Attributes:
@@ -168,8 +163,7 @@ class FindingWaste:
     plan: Estimate | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCost:
+class RunCost(Struct, frozen=True, kw_only=True):
     """What a run costs, and what a plan of such runs does.
 
     Attributes:

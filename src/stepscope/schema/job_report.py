@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostClock:
+class HostClock(Struct, frozen=True, kw_only=True):
     """The clock of one host against that of the first rank.
 
     Attributes:
@@ -20,8 +19,7 @@ class HostClock:
     offset_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectiveRow:
+class CollectiveRow(Struct, frozen=True, kw_only=True):
     """All matched calls of one kind in one process group, over steady steps.
 
     Attributes:
@@ -56,8 +54,7 @@ class CollectiveRow:
     bus_gb_s: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverlapRow:
+class OverlapRow(Struct, frozen=True, kw_only=True):
     """Communication of one process group, in the mean of its ranks and steady steps.
 
     Attributes:
@@ -78,8 +75,7 @@ class OverlapRow:
     hidden_frac: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketRow:
+class BucketRow(Struct, frozen=True, kw_only=True):
     """One message of a step, as DistributedDataParallel's buckets are, in the mean of ranks and steady steps.
 
     Attributes:
@@ -104,8 +100,7 @@ class BucketRow:
     hidden_frac: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageRow:
+class StageRow(Struct, frozen=True, kw_only=True):
     """One stage of pipeline parallelism.
 
     Attributes:
@@ -121,8 +116,7 @@ class StageRow:
     share: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineReport:
+class PipelineReport(Struct, frozen=True, kw_only=True):
     """Bubbles of pipeline parallelism: waiting in sends and receives with nothing else on the device.
 
     Attributes:
@@ -134,8 +128,7 @@ class PipelineReport:
     stages: tuple[StageRow, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LateRow:
+class LateRow(Struct, frozen=True, kw_only=True):
     """A collective that waited for a rank.
 
     Attributes:
@@ -161,8 +154,7 @@ class LateRow:
     first_call_ms: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutlierRow:
+class OutlierRow(Struct, frozen=True, kw_only=True):
     """A rank whose mean steady step has far more of a part than those of the others.
 
     Attributes:
@@ -178,8 +170,7 @@ class OutlierRow:
     median_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathShare:
+class PathShare(Struct, frozen=True, kw_only=True):
     """What a rank, or the network, holds of the job's critical path.
 
     Attributes:
@@ -191,8 +182,7 @@ class PathShare:
     share: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StragglerRow:
+class StragglerRow(Struct, frozen=True, kw_only=True):
     """The rank that caused most of the waiting.
 
     Attributes:
@@ -228,8 +218,7 @@ class StragglerRow:
     first_call_ms: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobReport:
+class JobReport(Struct, frozen=True, kw_only=True):
     """Ranks compared.
 
     Attributes:

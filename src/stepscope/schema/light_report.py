@@ -5,7 +5,7 @@ Times are means over steady steps, in milliseconds. Parts are those of ``schema.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 # At run time too: readers of the document resolve these annotations.
 from stepscope.schema.job_report import StragglerRow  # noqa: TC001
@@ -13,8 +13,7 @@ from stepscope.schema.job_report import StragglerRow  # noqa: TC001
 LIGHT_REPORT_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlowStep:
+class SlowStep(Struct, frozen=True, kw_only=True):
     """One of the slowest steps.
 
     Attributes:
@@ -32,8 +31,7 @@ class SlowStep:
     part_ms: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LightRank:
+class LightRank(Struct, frozen=True, kw_only=True):
     """One process.
 
     Attributes:
@@ -63,8 +61,7 @@ class LightRank:
     trend_frac: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LightReport:
+class LightReport(Struct, frozen=True, kw_only=True):
     """A run in light mode.
 
     Attributes:

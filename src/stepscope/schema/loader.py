@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from stepscope.schema.loader_rows import (  # noqa: TC001  (the JSON decoder resolves them)
     BatchPhase,
@@ -10,8 +10,7 @@ from stepscope.schema.loader_rows import (  # noqa: TC001  (the JSON decoder res
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchTimes:
+class BatchTimes(Struct, frozen=True, kw_only=True):
     """What making a batch takes, as a mean over the batches that were timed where they were made.
 
     The first four parts sum to the time between the worker's beginning of a batch and its handing it on.
@@ -50,8 +49,7 @@ class BatchTimes:
     opened: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerRow:
+class WorkerRow(Struct, frozen=True, kw_only=True):
     """One worker process number.
 
     Attributes:
@@ -67,8 +65,7 @@ class WorkerRow:
     cpu_frac: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionRow:
+class FunctionRow(Struct, frozen=True, kw_only=True):
     """A function of the data set's code, by samples of the stack.
 
     Attributes:
@@ -90,8 +87,7 @@ class FunctionRow:
     cpu_frac: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceRow:
+class PlaceRow(Struct, frozen=True, kw_only=True):
     """A folder that data was read from.
 
     Attributes:
@@ -110,8 +106,7 @@ class PlaceRow:
     kind: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoaderReport:
+class LoaderReport(Struct, frozen=True, kw_only=True):
     """One DataLoader of one rank, seen from inside.
 
     Attributes:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileSystem:
+class FileSystem(Struct, frozen=True, kw_only=True):
     """A file system under a path.
 
     Attributes:
@@ -27,8 +26,7 @@ class FileSystem:
     total_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataFolder:
+class DataFolder(Struct, frozen=True, kw_only=True):
     """Files under a data folder, by a look at some of them.
 
     Attributes:
@@ -44,8 +42,7 @@ class DataFolder:
     mean_bytes: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScratchFolder:
+class ScratchFolder(Struct, frozen=True, kw_only=True):
     """A folder that a job may write to, with a short measured speed.
 
     Attributes:
@@ -63,8 +60,7 @@ class ScratchFolder:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TorchDevice:
+class TorchDevice(Struct, frozen=True, kw_only=True):
     """A device as torch sees it.
 
     Attributes:
@@ -78,8 +74,7 @@ class TorchDevice:
     capability: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TorchFacts:
+class TorchFacts(Struct, frozen=True, kw_only=True):
     """What torch says of itself and the machine.
 
     Attributes:
@@ -109,8 +104,7 @@ class TorchFacts:
     profiler_sees_device: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverDevice:
+class DriverDevice(Struct, frozen=True, kw_only=True):
     """A device as its driver lists it, whether or not torch can use it.
 
     Attributes:
@@ -124,8 +118,7 @@ class DriverDevice:
     memory_bytes: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoaderCall:
+class LoaderCall(Struct, frozen=True, kw_only=True):
     """A ``DataLoader(...)`` in a script.
 
     Attributes:
@@ -139,8 +132,7 @@ class LoaderCall:
     pins: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptFacts:
+class ScriptFacts(Struct, frozen=True, kw_only=True):
     """What can be read from a training script without running it.
 
     Attributes:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from stepscope.schema.gain import Gain  # noqa: TC001  (the JSON decoder resolves it)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathKernel:
+class PathKernel(Struct, frozen=True, kw_only=True):
     """A kernel that holds much of the critical path.
 
     Attributes:
@@ -24,8 +23,7 @@ class PathKernel:
     gain: Gain
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathReport:
+class PathReport(Struct, frozen=True, kw_only=True):
     """What the steady step consists of, when of all that runs side by side only that counts which was waited for.
 
     Attributes:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from stepscope.schema.path_report import PathReport  # noqa: TC001  (likewise)
 from stepscope.schema.source_lines import SourceLines  # noqa: TC001  (likewise)
 from stepscope.schema.vocabulary import StepSource  # noqa: TC001  (the JSON decoder resolves it)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Steps:
+class Steps(Struct, frozen=True, kw_only=True):
     """Training steps of one rank.
 
     Attributes:
@@ -38,8 +37,7 @@ class Steps:
     outliers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gpu:
+class Gpu(Struct, frozen=True, kw_only=True):
     """Figures of the devices that a rank used.
 
     Attributes:
@@ -64,8 +62,7 @@ class Gpu:
     tail_ms: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopyRow:
+class CopyRow(Struct, frozen=True, kw_only=True):
     """Copies of one kind.
 
     Attributes:
@@ -84,8 +81,7 @@ class CopyRow:
     bandwidth_gb_s: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryPeak:
+class MemoryPeak(Struct, frozen=True, kw_only=True):
     """Peak memory of one device or of the host, as the allocator recorded it.
 
     Attributes:
@@ -103,8 +99,7 @@ class MemoryPeak:
     growth_bytes_per_step: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct, frozen=True, kw_only=True):
     """A bar in the timeline.
 
     Attributes:
@@ -122,8 +117,7 @@ class Span:
     kind: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class Lane(Struct, frozen=True, kw_only=True):
     """A row of the timeline: a host thread or a device stream.
 
     Attributes:
@@ -139,8 +133,7 @@ class Lane:
     hidden: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class Timeline(Struct, frozen=True, kw_only=True):
     """One step, bar by bar.
 
     Attributes:
@@ -154,8 +147,7 @@ class Timeline:
     lanes: tuple[Lane, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankReport:
+class RankReport(Struct, frozen=True, kw_only=True):
     """One rank's story.
 
     Attributes:

@@ -8,7 +8,7 @@ measured", with the reason in ``health.notices`` or in the ``*_reason`` field be
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from stepscope.schema.cost import (
     CostReport,
@@ -132,8 +132,7 @@ __all__ = [
 SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class Health(Struct, frozen=True, kw_only=True):
     """What the trace can carry.
 
     Attributes:
@@ -147,8 +146,7 @@ class Health:
     notices: tuple[Notice, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """The one sentence.
 
     Attributes:
@@ -160,8 +158,7 @@ class Verdict:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True):
     """A measured value behind a finding.
 
     Attributes:
@@ -175,8 +172,7 @@ class Evidence:
     unit: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """Something to change.
 
     Attributes:
@@ -206,8 +202,7 @@ class Finding:
     rank: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelRow:
+class KernelRow(Struct, frozen=True, kw_only=True):
     """All launches of one kernel name.
 
     Attributes:
@@ -227,8 +222,7 @@ class KernelRow:
     uses_tensor_cores: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorRow:
+class OperatorRow(Struct, frozen=True, kw_only=True):
     """All calls of one operator with the same input shapes.
 
     Attributes:
@@ -252,8 +246,7 @@ class OperatorRow:
     device_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class Recording(Struct, frozen=True, kw_only=True):
     """What the recorder measured beside the trace; absent for traces that somebody else recorded.
 
     Attributes:
@@ -281,8 +274,7 @@ class Recording:
     run: RunParts | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Struct, frozen=True, kw_only=True):
     """Everything that was found out about a run.
 
     Attributes:

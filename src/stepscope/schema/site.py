@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
+class Partition(Struct, frozen=True, kw_only=True):
     """A partition with GPUs.
 
     Attributes:
@@ -26,8 +25,7 @@ class Partition:
     units_per_gpu_hour: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorePartition:
+class CorePartition(Struct, frozen=True, kw_only=True):
     """A partition without GPUs.
 
     Attributes:
@@ -39,8 +37,7 @@ class CorePartition:
     units_per_core_hour: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scratch:
+class Scratch(Struct, frozen=True, kw_only=True):
     """A folder for data that a job reads again and again.
 
     Attributes:
@@ -54,8 +51,7 @@ class Scratch:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class Site(Struct, frozen=True, kw_only=True):
     """A computing centre.
 
     Attributes:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineRow:
+class LineRow(Struct, frozen=True, kw_only=True):
     """A line of code on the training thread's stack.
 
     Attributes:
@@ -37,8 +36,7 @@ class LineRow:
     inner: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLines:
+class SourceLines(Struct, frozen=True, kw_only=True):
     """What sampling the training thread's stack in the profiler's window has found.
 
     Attributes:

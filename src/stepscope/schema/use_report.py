@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from stepscope.schema.cost import Estimate  # noqa: TC001  (the JSON decoder resolves it)
 
@@ -19,8 +20,7 @@ TrackKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UseTrack:
+class UseTrack(Struct, frozen=True, kw_only=True):
     """One quantity of a node or a device over the run.
 
     Attributes:
@@ -49,8 +49,7 @@ class UseTrack:
     by_part: dict[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhaseSpan:
+class PhaseSpan(Struct, frozen=True, kw_only=True):
     """A stretch of the run that belongs to one part.
 
     Attributes:
@@ -63,8 +62,7 @@ class PhaseSpan:
     end_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepSpan:
+class StepSpan(Struct, frozen=True, kw_only=True):
     """Neighbouring training steps.
 
     Attributes:
@@ -82,8 +80,7 @@ class StepSpan:
     kind: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEnergy:
+class RunEnergy(Struct, frozen=True, kw_only=True):
     """What the run drew.
 
     Attributes:
@@ -106,8 +103,7 @@ class RunEnergy:
     scope: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UseReport:
+class UseReport(Struct, frozen=True, kw_only=True):
     """Utilisation and energy of a run that was watched while it was recorded.
 
     Attributes:

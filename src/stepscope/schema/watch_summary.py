@@ -6,7 +6,7 @@ job held it), *busy* (some kernel was running) and *working* (its multiprocessor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 # At run time too: the reader of the document resolves these annotations.
 from stepscope.schema.cost import Estimate  # noqa: TC001
@@ -16,8 +16,7 @@ from stepscope.schema.report import Finding  # noqa: TC001
 SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessUse:
+class ProcessUse(Struct, frozen=True, kw_only=True):
     """What one of the watched processes used.
 
     Attributes:
@@ -35,8 +34,7 @@ class ProcessUse:
     threads_peak: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeUse:
+class NodeUse(Struct, frozen=True, kw_only=True):
     """What the watched processes used on one node.
 
     Attributes:
@@ -109,8 +107,7 @@ class NodeUse:
     processes: tuple[ProcessUse, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceUse:
+class DeviceUse(Struct, frozen=True, kw_only=True):
     """What the job made of one device; every share is over the time it was watched.
 
     Attributes:
@@ -163,8 +160,7 @@ class DeviceUse:
     energy: Estimate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepUse:
+class StepUse(Struct, frozen=True, kw_only=True):
     """Steps of training that the recorder timed beside the watch.
 
     Attributes:
@@ -195,8 +191,7 @@ class StepUse:
         return self.steps / self.seconds if self.seconds > 0 else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchSummary:
+class WatchSummary(Struct, frozen=True, kw_only=True):
     """A watched run.
 
     Attributes:

@@ -7,10 +7,10 @@ that worker processes start fast.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from stepscope.trace.categories import DEVICE_KIND, HOST_KIND, NOT_WORK, PYTHON
 from stepscope.trace.extract import (
@@ -42,8 +42,7 @@ IN_SHAPES = ("input_dims", "input_types")
 KNOWN = frozenset({*HOST_KIND, *DEVICE_KIND, *NOT_WORK, PYTHON, MEMORY, "trace", ""})
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(Struct, frozen=True):
     """Columns of a part of a file, whole, with dictionaries of their own.
 
     Attributes:

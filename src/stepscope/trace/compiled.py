@@ -6,12 +6,12 @@ that is everything; the tables are equal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from stepscope.schema.tables import HOST_KINDS
 from stepscope.trace.categories import DEVICE_KIND, HOST_KIND, NOT_WORK, PYTHON
@@ -54,8 +54,7 @@ TYPES: dict[str, type[np.generic]] = {
 """Types of columns that are not whole numbers of 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """What the core made of a piece.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.schema.report import DEVICE_PARTS, HOST_PARTS
 from stepscope.trace import call_names
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from stepscope.trace.model import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PartCovers:
+class PartCovers(Struct, frozen=True, eq=False):
     """Which times belong to which part.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
 
 from stepscope.errors import LimitError
 from stepscope.trace import compiled, limits
@@ -23,8 +23,7 @@ STYLE_BYTES = 4096
 PHASE = b'"ph"'
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """How far a piece was read.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from stepscope.errors import NotATraceError
 from stepscope.trace import startup, steps
@@ -23,8 +24,7 @@ EPOCH_US = 10**14
 """Microseconds above this count from 1970; below, from an origin that the header has to state."""
 
 
-@dataclass(frozen=True, slots=True)
-class TraceFile:
+class TraceFile(Struct, frozen=True):
     """What one file holds.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from stepscope.trace.salvage import place_of
 
@@ -23,8 +23,7 @@ ENOUGH = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The keys beside ``traceEvents``.
 
     Attributes:

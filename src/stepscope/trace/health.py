@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.schema.notice import Notice
 from stepscope.trace import device_health, text_health
@@ -23,8 +24,7 @@ ON_DEVICE = r"(?i)cudnn|miopen|_cuda\b|_flash_attention|^nccl:|cublas"
 """Operators that exist on a device only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """What the data of one rank can carry.
 
     Attributes:

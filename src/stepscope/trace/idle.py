@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.trace import ancestry, call_names
 from stepscope.trace import intervals as iv
@@ -25,8 +25,7 @@ LATENCY_NS = 10_000
 """Time from launch to start on an idle device, where a trace has too few launches to measure it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Idle:
+class Idle(Struct, frozen=True, eq=False):
     """Gaps in the device's work.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import polars as pl
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from stepscope.trace.process_groups import ProcessGroup
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(Struct, frozen=True):
     """A device that the trace's header lists.
 
     Attributes:
@@ -36,8 +36,7 @@ class Device:
     max_threads_per_multiprocessor: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """A stretch of time that was recorded.
 
     Attributes:
@@ -51,8 +50,7 @@ class Window:
     end_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class TraceMeta:
+class TraceMeta(Struct, frozen=True):
     """What the header and the names of the files say.
 
     Attributes:
@@ -78,8 +76,7 @@ class TraceMeta:
     groups: tuple[ProcessGroup, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """One rank: all its windows in one set of tables.
 
     Attributes:

@@ -8,12 +8,12 @@ What this takes is small (an :class:`Identity`), so that the files need not be i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec import Struct
 
 from stepscope.schema.notice import Notice
 
@@ -33,8 +33,7 @@ MOST_NAMED = 8
 """So many missing ranks are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """What tells a file from others of its job.
 
     Attributes:
@@ -61,8 +60,7 @@ class Identity:
         return self.window.path
 
 
-@dataclass(frozen=True, slots=True)
-class RankFiles:
+class RankFiles(Struct, frozen=True):
     """Files of one rank.
 
     Attributes:

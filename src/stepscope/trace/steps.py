@@ -6,12 +6,12 @@ DataLoader, else from a range that repeats; otherwise the whole window stands fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from msgspec import Struct
 
 from stepscope.schema.tables import STEPS
 from stepscope.trace.call_names import PROFILER_STEP
@@ -32,8 +32,7 @@ LASTS = pl.col("end_ns") > pl.col("start_ns")
 Pairs = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSteps:
+class FoundSteps(Struct, frozen=True):
     """Steps of one file.
 
     Attributes:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.schema import tables
 from stepscope.schema.tables import DEVICE_KINDS, HOST_KINDS
@@ -40,8 +40,7 @@ APART = ("python", "other")
 """Python frames and the profiler's own overhead lie across operators; they nest apart."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileTables:
+class FileTables(Struct, frozen=True):
     """The tables of one file.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from stepscope.trace.events import ABSENT
 
@@ -27,8 +27,7 @@ TINY = 10**8
 """Durations below this many nanoseconds are not doubted, whatever their share."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """Events that no table can hold, by reason.
 
     Attributes:
@@ -60,8 +59,7 @@ class Dropped:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Timed:
+class Timed(Struct, frozen=True, eq=False):
     """Events with a place in time.
 
     Attributes:

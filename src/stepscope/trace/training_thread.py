@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from stepscope.trace import call_names
 from stepscope.trace.remembered import remembered
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from stepscope.trace.intervals import Bools
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
+class Thread(Struct, frozen=True):
     """A host thread.
 
     Attributes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import pickle
 import struct
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from stepscope.errors import LimitError
 from stepscope.trace import compiled, limits
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 LENGTH = struct.Struct("<Q")
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Some events of a file that stand together.
 
     Attributes:
@@ -46,8 +46,7 @@ class Batch:
     with_python: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Struct, frozen=True):
     """What became of a batch.
 
     Attributes:

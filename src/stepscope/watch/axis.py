@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.schema.run_time import MOST_PHASES
 from stepscope.schema.use_report import PhaseSpan, StepSpan
@@ -32,8 +33,7 @@ WALL_CLOCK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """The time axis of a run: seconds after the script's first line.
 
     Attributes:

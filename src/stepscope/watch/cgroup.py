@@ -7,8 +7,10 @@ the smallest limit holds. Where the files are mounted is read, never guessed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope.schema.allocation import CgroupLimits
 from stepscope.watch.filesystem import whole_text
@@ -18,8 +20,7 @@ NO_LIMIT = 1 << 60
 """v1 says "no limit" with the largest multiple of the page size; nothing near it is a limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(Struct, frozen=True):
     """A mounted hierarchy.
 
     Attributes:
@@ -35,8 +36,7 @@ class Mount:
     options: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Groups:
+class Groups(Struct, frozen=True):
     """Folders of a process's groups and of those above them, innermost first; empty where there are none.
 
     Attributes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.errors import OptionError
 
@@ -33,8 +34,7 @@ FROM_TERMINAL_OR_KERNEL = 1
 """From this ``si_code`` on a signal comes from the kernel: a terminal sends it to the whole group."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How the command ended: one of both is set.
 
     Attributes:

@@ -6,10 +6,10 @@ import os
 import socket
 import sys
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from stepscope.errors import InputError
 from stepscope.schema.cost import Estimate

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.schema.cost import Estimate
 from stepscope.watch.curve import Curve, added, of_counter, of_rate
@@ -76,8 +77,7 @@ def whole_energy(start: DeviceStart, rows: Sequence[DeviceSample]) -> Estimate:
     return estimate(drawn.curve.total, drawn.error_j, drawn.basis, drawn.how)
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """How a device's energy came together.
 
     Attributes:

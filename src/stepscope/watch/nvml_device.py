@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from stepscope.schema.samples import DeviceSample, DeviceStart
 from stepscope.watch.nvml import text
@@ -17,8 +18,7 @@ MIG_SLICES = 7
 MIB = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True):
     """What the multiprocessors did since the last reading; ``None`` where the device does not tell."""
 
     working_frac: float | None = None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from stepscope._version import __version__
 from stepscope.schema.check_report import CheckReport

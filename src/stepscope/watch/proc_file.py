@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,8 +16,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessReading:
+class ProcessReading(Struct, frozen=True):
     """One process at a moment.
 
     Attributes:
@@ -41,8 +41,7 @@ class ProcessReading:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class IoReading:
+class IoReading(Struct, frozen=True):
     """Cumulative reads and writes, as ``/proc/PID/io`` has them."""
 
     read_bytes: int

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepscope.watch.proc_file import (
     IoReading,
@@ -18,8 +19,7 @@ PROC = Path("/proc")
 NO_IO = IoReading(0, 0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class TreeReading:
+class TreeReading(Struct, frozen=True):
     """The whole tree at a moment.
 
     Attributes:

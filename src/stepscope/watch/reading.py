@@ -13,9 +13,10 @@ import shutil
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.units import NS_PER_S
 
@@ -32,8 +33,7 @@ MANY = 8
 """Readers at a time that stand for several workers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reads:
+class Reads(Struct, frozen=True, kw_only=True):
     """A measured read of files.
 
     Attributes:

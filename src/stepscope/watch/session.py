@@ -6,12 +6,13 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stepscope._version import __version__
 from stepscope.errors import InputError, OptionError
@@ -50,8 +51,7 @@ INTERVAL_S = 0.5
 NOTEBOOKS = ("JPY_PARENT_PID", "JPY_SESSION_NAME", "JUPYTERHUB_USER")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchOptions:
+class WatchOptions(Struct, frozen=True, kw_only=True):
     """How to watch.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.schema.cost import Estimate
 from stepscope.watch.energy import device_curve, host_curve, no_energy
@@ -26,8 +27,7 @@ WEAKEST: tuple[Basis, ...] = ("measured", "attributed", "modelled", "not-known")
 Stretches = list[tuple[float, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """What one device or one node drew in the time of steps; a curve that is not known says why."""
 
     joules: float

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
 
 from stepscope.errors import InputError
 from stepscope.schema.samples import (
@@ -104,8 +104,7 @@ def safe(name: str) -> str:
     return "".join(c if c.isalnum() or c in "-_" else "_" for c in name) or "node"
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(Struct, frozen=True):
     """One watcher's rows, read back.
 
     Attributes:
@@ -123,10 +122,10 @@ class Watched:
     end: End | None
     hosts: tuple[HostSample, ...]
     device_starts: tuple[DeviceStart, ...]
-    devices: dict[str, tuple[DeviceSample, ...]] = field(repr=False)
+    devices: dict[str, tuple[DeviceSample, ...]]
     meters: tuple[MeterSample, ...]
     notices: tuple[Notice, ...]
-    processes: tuple[ProcessSample, ...] = field(default=(), repr=False)
+    processes: tuple[ProcessSample, ...] = ()
 
     @property
     def wall_s(self) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.schema.use_report import UseTrack
 from stepscope.watch.curve import Curve, added, of_counter, of_means, of_rate
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 Points = list[tuple[float, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """A watcher's rows and where they lie on the run's axis.
 
     Attributes:
@@ -33,8 +33,7 @@ class Placed:
     offset_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceRows:
+class DeviceRows(Struct, frozen=True):
     """One device as the watcher saw it that has most samples of it.
 
     Attributes:
@@ -74,8 +73,7 @@ def tracks_of(
     return tuple(track for track in found if track is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class _What:
+class _What(Struct, frozen=True):
     """What a track is of; see :class:`~stepscope.schema.use_report.UseTrack`."""
 
     kind: TrackKind

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from stepscope.units import format_ms
 
@@ -15,8 +16,7 @@ MOST_CELLS: Final = 6_000
 MOST_STEPS: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A rank in a step.
 
     Attributes:
@@ -31,8 +31,7 @@ class Cell:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Heat:
+class Heat(Struct, frozen=True):
     """A heat map.
 
     Attributes:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bokeh.models import BasicTicker, ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d
 from bokeh.models.annotations import Span as Rule
 from bokeh.plotting import figure
+from msgspec import Struct
 
 from stepscope.report import palette
 from stepscope.report.sentences import has_device
@@ -28,8 +28,7 @@ _HOVER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A bar: the mean of ``last - first + 1`` neighbouring steps.
 
     Attributes:

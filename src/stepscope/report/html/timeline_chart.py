@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bokeh.models import (
@@ -15,6 +14,7 @@ from bokeh.models import (
     WheelZoomTool,
 )
 from bokeh.plotting import figure
+from msgspec import Struct
 
 from stepscope.report import palette
 from stepscope.report.foreign import essential, printable, shorten
@@ -35,8 +35,7 @@ _HOVER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Struct, frozen=True):
     """All bars of a timeline in columns; the page's script expands them, names are kept once.
 
     Attributes:
@@ -65,8 +64,7 @@ class Bars:
     text: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """A timeline as it is drawn.
 
     Attributes:

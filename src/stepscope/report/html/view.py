@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from stepscope.report import path_words, sentences
 from stepscope.report.chosen import chosen_ranks
@@ -29,8 +30,7 @@ MOST_SPANS: Final = 12_000
 """So many bars the timelines of all ranks hold together, which keeps the page small."""
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """One part of a stacked bar and one line of the table under it."""
 
     name: str
@@ -40,16 +40,14 @@ class Segment:
     frac: float
 
 
-@dataclass(frozen=True, slots=True)
-class Stack:
+class Stack(Struct, frozen=True):
     """A stacked bar with its denominator in words."""
 
     of: str
     segments: tuple[Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(Struct, frozen=True):
     """A key figure: name, value, and what it is measured over."""
 
     name: str
@@ -57,8 +55,7 @@ class Tile:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class RankView:
+class RankView(Struct, frozen=True):
     """One rank as the page shows it.
 
     Attributes:
@@ -96,16 +93,14 @@ class RankView:
     charts: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class RankRow:
+class RankRow(Struct, frozen=True):
     """A line in the table of ranks."""
 
     rank: RankReport
     parts: Stack
 
 
-@dataclass(frozen=True, slots=True)
-class PageView:
+class PageView(Struct, frozen=True):
     """The whole page.
 
     Attributes:
@@ -163,7 +158,7 @@ def rank_view(rank: RankReport, key: int, most_spans: int) -> RankView:
         drawn = timeline_chart(rank.timeline, most_spans)
         shown, hidden = drawn.shown, drawn.hidden
         charts["timeline"] = _item(drawn.chart)
-        charts["bars"] = {name: getattr(drawn.bars, name) for name in drawn.bars.__slots__}
+        charts["bars"] = {name: getattr(drawn.bars, name) for name in drawn.bars.__struct_fields__}
     return RankView(
         rank=rank,
         key=key,

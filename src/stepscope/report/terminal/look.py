@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -23,8 +23,7 @@ LABEL_WIDTH: Final = 12
 """Columns of the labels at the left of a section's lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """What the receiver of the text can show.
 
     Attributes:

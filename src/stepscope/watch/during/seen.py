@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepscope.watch.steps import steps_of
 
@@ -18,8 +19,7 @@ LEAST_STEPS = 20
 """Nor before its twentieth step, where steps are known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class During:
+class During(Struct, frozen=True, kw_only=True):
     """A watched run.
 
     Attributes:
