@@ -60,7 +60,7 @@ class Piece(Struct, frozen=True):
     Attributes:
         columns: Its columns.
         count: Entries of the list.
-        length: Bytes of the list, brackets included; text behind them was not looked at.
+        length: Bytes of the list, those brackets included that the text has; text behind was not looked at.
     """
 
     columns: Packed
@@ -68,19 +68,20 @@ class Piece(Struct, frozen=True):
     length: int
 
 
-def decode(array: bytes, *, with_python: bool) -> Piece | None:
+def decode(text: bytes, *, with_python: bool, is_inside: bool = False) -> Piece | None:
     """A JSON array of events as columns.
 
     Args:
-        array: Text that starts with ``[``.
+        text: What starts with ``[``.
         with_python: Whether Python frames are wanted.
+        is_inside: The text starts at an event behind the ``[``, and may end behind one.
 
     Returns:
         None when there is no core, or when the text holds anything but what PyTorch writes when nothing is wrong.
     """
     if core is None:
         return None
-    found = core.decode(array, CATEGORIES, with_python)
+    found = core.decode(text, CATEGORIES, with_python, is_inside)
     if found is None:
         return None
     length, count, complete, python, rank, names, shapes, tables = found

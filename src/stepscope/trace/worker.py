@@ -77,13 +77,10 @@ def decode(batch: Batch) -> Decoded:
 
 def _at_once(batch: Batch) -> Decoded | None:
     """A batch of healthy text and of usual length, None for any other."""
-    if compiled.core is None:
+    if compiled.core is None or (text := _text(batch)) is None:
         return None
-    array = b"".join((b"[", *_chunks(batch), b"" if batch.is_final else b"]"))
-    if len(array) > 2 * limits.BATCH_BYTES:
-        return None
-    piece = compiled.decode(array, with_python=batch.with_python)
-    if piece is None or (piece.length < len(array) and not batch.is_final):
+    piece = compiled.decode(text, with_python=batch.with_python, is_inside=True)
+    if piece is None or (text[piece.length - 1 : piece.length] == b"]") != batch.is_final:
         return None
     return Decoded(
         piece.columns,
@@ -92,8 +89,20 @@ def _at_once(batch: Batch) -> Decoded | None:
         is_whole=True,
         truncated=False,
         lost_bytes=0,
-        after=array[piece.length :],
+        after=text[piece.length :],
     )
+
+
+def _text(batch: Batch) -> bytes | None:
+    """A batch's text in one piece, None for one of unusual length."""
+    if batch.text is None:
+        with Path(batch.path).open("rb") as file:
+            file.seek(batch.start)
+            most = 2 * limits.BATCH_BYTES if batch.end is None else batch.end - batch.start
+            text = file.read(min(most, 2 * limits.BATCH_BYTES))
+    else:
+        text = batch.text
+    return text if len(text) < 2 * limits.BATCH_BYTES else None
 
 
 def _by_pieces(batch: Batch) -> Decoded:

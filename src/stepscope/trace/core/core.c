@@ -13,14 +13,16 @@
 #include "nest.h"
 #include "piece.h"
 
-static PyObject *columns_of(const Rows *rows) {
+/* The columns of a table as bytearrays of the right length, still to be filled. */
+static PyObject *columns_of(const Rows *rows, char **filled) {
     PyObject *columns = PyDict_New();
     for (size_t number = 0; columns && number < rows->width && rows->count; number++) {
         const Column *column = &rows->columns[number];
-        PyObject *values =
-            PyByteArray_FromStringAndSize(rows->values[number], (Py_ssize_t)(rows->count * column->width));
+        PyObject *values = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(rows->count * column->width));
         if (!values || PyDict_SetItemString(columns, column->name, values) < 0) {
             Py_CLEAR(columns);
+        } else {
+            filled[number] = PyByteArray_AsString(values);
         }
         Py_XDECREF(values);
     }
@@ -54,14 +56,21 @@ static PyObject *result_of(Piece *piece, const char *start) {
     PyObject *names = strings_of(&piece->names, "strict");
     PyObject *shapes = names ? strings_of(&piece->shapes, "replace") : NULL;
     PyObject *tables = shapes ? PyTuple_New(TABLES) : NULL;
+    char *filled[TABLES][MOST_COLUMNS];
     for (int table = 0; tables && table < TABLES; table++) {
-        PyObject *columns = columns_of(&piece->tables[table]);
+        PyObject *columns = columns_of(&piece->tables[table], filled[table]);
         if (!columns || PyTuple_SetItem(tables, table, columns) < 0) {
             Py_CLEAR(tables);
         }
     }
     PyObject *result = NULL;
     if (tables) {
+        // Copies of megabytes, for which other threads need not wait.
+        Py_BEGIN_ALLOW_THREADS
+        for (int table = 0; table < TABLES; table++) {
+            rows_copy(&piece->tables[table], filled[table]);
+        }
+        Py_END_ALLOW_THREADS
         result = Py_BuildValue("(nLLLLOOO)", (Py_ssize_t)((const char *)piece->scan.at - start),
                                (long long)piece->count, (long long)piece->complete, (long long)piece->python,
                                (long long)piece->rank, names, shapes, tables);
@@ -105,18 +114,19 @@ static bool read_categories(PyObject *listed, Category *categories, size_t *coun
     return true;
 }
 
-PyDoc_STRVAR(DECODE, "decode(array: bytes, categories: tuple, with_python: bool) -> tuple | None\n\n"
-                     "Columns of a JSON array of events; None when Python has to read it.");
+PyDoc_STRVAR(DECODE, "decode(text: bytes, categories: tuple, with_python: bool, is_inside: bool) -> tuple | None\n\n"
+                     "Columns of a JSON array of events; None when Python has to read it. With is_inside the text begins\n"
+                     "behind the [ of the array, and may end behind an event instead of at its ].");
 
 static PyObject *decode(PyObject *Py_UNUSED(module), PyObject *arguments) {
     PyObject *array, *listed;
     char *start;
     Py_ssize_t length;
-    int with_python;
+    int with_python, is_inside;
     Category categories[MOST_CATEGORIES];
     Piece piece;
     memset(&piece, 0, sizeof(piece));
-    if (!PyArg_ParseTuple(arguments, "OOp", &array, &listed, &with_python) ||
+    if (!PyArg_ParseTuple(arguments, "OOpp", &array, &listed, &with_python, &is_inside) ||
         PyBytes_AsStringAndSize(array, &start, &length) < 0 ||
         !read_categories(listed, categories, &piece.category_count)) {
         return NULL;
@@ -128,7 +138,7 @@ static PyObject *decode(PyObject *Py_UNUSED(module), PyObject *arguments) {
     bool is_read;
     Py_BEGIN_ALLOW_THREADS
     piece.no_memory = !piece_open(&piece);
-    is_read = !piece.no_memory && take_list(&piece);
+    is_read = !piece.no_memory && take_list(&piece, is_inside);
     Py_END_ALLOW_THREADS
     PyObject *result = NULL;
     if (piece.no_memory) {
@@ -142,7 +152,9 @@ static PyObject *decode(PyObject *Py_UNUSED(module), PyObject *arguments) {
             result = Py_NewRef(Py_None);
         }
     }
+    Py_BEGIN_ALLOW_THREADS
     piece_close(&piece);
+    Py_END_ALLOW_THREADS
     return result;
 }
 

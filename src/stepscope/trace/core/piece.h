@@ -305,12 +305,13 @@ static bool add_event(Piece *piece, const Event *event) {
     }
 }
 
-/* Reads a list of events up to behind its end; false for a piece that Python has to read. */
-static bool take_list(Piece *piece) {
+/* Reads a list of events up to behind its end; false for a piece that Python has to read. One that begins inside the
+ * list may also end there, behind an event. */
+static bool take_list(Piece *piece, bool is_inside) {
     Event event;
     Scan *scan = &piece->scan;
     skip_space(scan);
-    if (!take(scan, '[')) {
+    if (!is_inside && !take(scan, '[')) {
         return false;
     }
     skip_space(scan);
@@ -324,7 +325,7 @@ static bool take_list(Piece *piece) {
         }
         skip_space(scan);
     } while (take(scan, ','));
-    return take(scan, ']');
+    return take(scan, ']') || (is_inside && scan->at == scan->end);
 }
 
 static bool piece_open(Piece *piece) {

@@ -32,6 +32,13 @@ static void rows_close(Rows *self) {
     }
 }
 
+/* Copies the columns to places of their length. */
+static void rows_copy(const Rows *self, char *const *places) {
+    for (size_t column = 0; column < self->width && self->count; column++) {
+        memcpy(places[column], self->values[column], self->count * self->columns[column].width);
+    }
+}
+
 /* Makes room for one more row; false when there is no memory. */
 static inline bool rows_more(Rows *self) {
     if (self->count < self->room) {
