@@ -93,10 +93,9 @@ def say_links(
         )
     if len(launches):
         _say_launches(device, launches, say)
-    strange = device.filter(
-        (pl.col("kind") == "kernel")
-        & ~pl.col("is_communication")
-        & pl.Series(matches(device["name"], LOOKALIKE), dtype=pl.Boolean)
+    alike = call_names.matching(device, LOOKALIKE, ("kernel",))
+    strange = (
+        device.filter(alike).filter(~pl.col("is_communication")) if alike.any() else device[:0]
     )
     if len(strange):
         total = ns_to_ms(strange.select(LENGTH.sum()).item() or 0)
@@ -109,12 +108,16 @@ def say_links(
 
 
 def _say_orphans(device: pl.DataFrame, launches: pl.DataFrame, say: Say) -> None:
-    kernels = device.filter(pl.col("kind") == "kernel")
-    total = kernels.select(LENGTH.sum()).item() or 0
-    orphans = kernels.filter(pl.col("launch").is_null())
-    if not len(orphans) or not total:
+    is_kernel = call_names.of_kind(device, "kernel")
+    is_orphan = is_kernel & device["launch"].is_null().to_numpy()
+    orphans = int(is_orphan.sum())
+    if not orphans:
         return
-    share = format_frac((orphans.select(LENGTH.sum()).item() or 0) / total)
+    length = (device["end_ns"] - device["start_ns"]).to_numpy()
+    total = int(length[is_kernel].sum())
+    if not total:
+        return
+    share = format_frac(int(length[is_orphan].sum()) / total)
     why = (
         "were launched before the window opened"
         if len(launches)
@@ -122,24 +125,23 @@ def _say_orphans(device: pl.DataFrame, launches: pl.DataFrame, say: Say) -> None
     )
     say(
         "kernels-without-launch",
-        len(orphans),
-        f"{len(orphans)} kernels ({share} of the kernel time) {why}; they count as device work but belong to "
+        orphans,
+        f"{orphans} kernels ({share} of the kernel time) {why}; they count as device work but belong to "
         "no operator.",
     )
 
 
 def _say_launches(device: pl.DataFrame, launches: pl.DataFrame, say: Say) -> None:
-    known = device["launch"].drop_nulls().unique()
+    answered = np.isin(launches["row"].to_numpy(), device["launch"].drop_nulls().to_numpy())
+    rest = launches.filter(~answered)
     by_correlation = device["correlation"].drop_nulls().unique()
-    answered = pl.col("row").is_in(known.implode()) | pl.col("correlation").is_in(
-        by_correlation.implode()
-    )
-    silent = launches.filter(~answered.fill_null(value=False))
-    if len(silent) > UNANSWERED * len(launches):
+    answers = rest["correlation"].is_in(by_correlation.implode()).fill_null(value=False)
+    silent = len(rest) - int(answers.sum())
+    if silent > UNANSWERED * len(launches):
         say(
             "launches-without-kernel",
-            len(silent),
-            f"{len(silent)} of {len(launches)} launches have no kernel in the trace (captured into a graph, "
+            silent,
+            f"{silent} of {len(launches)} launches have no kernel in the trace (captured into a graph, "
             "outside the window, or lost by the profiler); gaps may hold unrecorded work.",
         )
     graphs = launches.filter(

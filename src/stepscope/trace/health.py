@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from stepscope.schema.notice import Notice
-from stepscope.trace import device_health, text_health
-from stepscope.trace.matching import matches
+from stepscope.trace import call_names, device_health, text_health
+from stepscope.trace.call_names import of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     Say = Callable[[str, int, str], None]
 
-CALLS = "^(runtime|driver)$"
 ON_DEVICE = r"(?i)cudnn|miopen|_cuda\b|_flash_attention|^nccl:|cublas"
 """Operators that exist on a device only."""
 
@@ -58,13 +57,13 @@ def judge(
         notices.append(Notice(code=code, count=count, text=text, rank=rank))
 
     launches = device_health.launches_of(host)
-    operators = int(matches(host["kind"], "^operator$").sum())
+    operators = int(of_kind(host, "operator").sum())
     recorded = _recorded(host, device, launches)
     nothing = not len(device) and not operators and not len(launches)
     if nothing:
         say(
             "nothing-recorded",
-            int(matches(host["kind"], "^(operator|annotation)$").sum()),
+            int(of_kind(host, "operator", "annotation").sum()),
             "Nothing was recorded: no operator ran in the window. Usual causes: the profiler wraps other code "
             "than the training loop, the work runs in another thread or process, or the schedule ended "
             "before the loop began.",
@@ -101,6 +100,6 @@ def _recorded(host: pl.DataFrame, device: pl.DataFrame, launches: pl.DataFrame) 
         return True
     if len(launches):
         return False
-    on_device = matches(host["name"], ON_DEVICE) & matches(host["kind"], "^operator$")
-    calls = matches(host["kind"], CALLS)
+    on_device = call_names.matching(host, ON_DEVICE, ("operator",))
+    calls = of_kind(host, *call_names.CALLS)
     return False if on_device.any() and not calls.any() else None

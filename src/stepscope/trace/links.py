@@ -8,10 +8,12 @@ import numpy as np
 import polars as pl
 
 from stepscope.trace import ancestry
-from stepscope.trace.matching import matches
+from stepscope.trace.call_names import CALLS, of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from stepscope.trace.intervals import Bools, Ints
 
 
 def link(
@@ -27,21 +29,36 @@ def link(
         device: Table DEVICE of the same file, without the two columns.
         arrows: Makes flow events as ``trace.flows.arrows`` gives them; asked only where a correlation is missing.
     """
-    calls = (
-        host.select("correlation", "pid", "tid", "start_ns", "end_ns")
+    is_call = of_kind(host, *CALLS)
+    linked = device.with_columns(launch=_by_correlation(host, is_call, device["correlation"]))
+    if linked["launch"].null_count() and (found := arrows()) is not None:
+        linked = _by_flow(_calls(host, is_call), linked, found)
+    return linked.with_columns(_enclosing_operator(host, linked["launch"]))
+
+
+def _by_correlation(host: pl.DataFrame, is_call: Bools, correlation: pl.Series) -> pl.Series:
+    """The first call that carries each of the correlations; null where there is none, or the correlation is 0."""
+    rows = np.flatnonzero(is_call)
+    theirs = host["correlation"].fill_null(0).to_numpy()[rows]
+    rows, theirs = rows[theirs != 0], theirs[theirs != 0]
+    order = np.argsort(theirs, kind="stable")
+    rows, theirs = rows[order], theirs[order]
+    wanted = correlation.fill_null(0).to_numpy()
+    place = np.searchsorted(theirs, wanted)
+    found = place < len(theirs)
+    found[found] = theirs[place[found]] == wanted[found]
+    launch = np.full(len(wanted), -1, np.int64)
+    launch[found] = rows[place[found]]
+    return _null_below_zero("launch", launch)
+
+
+def _calls(host: pl.DataFrame, is_call: Bools) -> pl.DataFrame:
+    return (
+        host.select("pid", "tid", "start_ns", "end_ns")
         .with_row_index("launch")
-        .filter(pl.Series(matches(host["kind"], "^(runtime|driver)$"), dtype=pl.Boolean))
+        .filter(pl.Series(is_call))
         .with_columns(pl.col("launch").cast(pl.Int64))
     )
-    by_correlation = (
-        calls.select("correlation", "launch")
-        .filter(pl.col("correlation").is_not_null() & (pl.col("correlation") != 0))
-        .unique("correlation", keep="first", maintain_order=True)
-    )
-    linked = device.join(by_correlation, on="correlation", how="left", maintain_order="left")
-    if linked["launch"].null_count() and (found := arrows()) is not None:
-        linked = _by_flow(calls, linked, found)
-    return linked.with_columns(_enclosing_operator(host, linked["launch"]))
 
 
 def count_by_flow(host: pl.DataFrame, device: pl.DataFrame) -> int:
@@ -83,7 +100,12 @@ def _by_flow(calls: pl.DataFrame, device: pl.DataFrame, arrows: pl.DataFrame) ->
 
 
 def _enclosing_operator(host: pl.DataFrame, launch: pl.Series) -> pl.Series:
-    is_operator = matches(host["kind"], "^operator$")
-    nearest = np.append(ancestry.nearest(host, is_operator), -1)
+    nearest = np.append(ancestry.nearest(host, of_kind(host, "operator")), -1)
     row = launch.fill_null(-1).to_numpy()
-    return pl.Series("operator", nearest[row], dtype=pl.Int64).replace(-1, None)
+    return _null_below_zero("operator", nearest[row])
+
+
+def _null_below_zero(name: str, rows: Ints) -> pl.Series:
+    """Row numbers with nulls instead of -1."""
+    series = pl.Series(name, rows)
+    return series.set(pl.Series(rows < 0), None) if (rows < 0).any() else series

@@ -175,7 +175,7 @@ def join(files: Sequence[TraceFile], group: RankFiles, extra: Sequence[Notice] =
         meta=_meta(files[0], group),
         host=host,
         device=device,
-        memory=pl.concat([f.tables.memory for f in files]).sort("time_ns", maintain_order=True),
+        memory=_joined_memory(files),
         steps=steps,
         step_source=sources[0] if sources else "window",
         windows=tuple(f.window for f in files),
@@ -196,6 +196,12 @@ def _joined_tables(files: Sequence[TraceFile]) -> tuple[pl.DataFrame, pl.DataFra
         )
         offset += len(file.tables.host)
     return pl.concat(hosts), pl.concat(devices)
+
+
+def _joined_memory(files: Sequence[TraceFile]) -> pl.DataFrame:
+    """Memory events of all windows in the order of their times, which those of one file are in already."""
+    first, *others = (file.tables.memory for file in files)
+    return pl.concat([first, *others]).sort("time_ns", maintain_order=True) if others else first
 
 
 def _startup_notice(group: RankFiles, host: pl.DataFrame, steps: pl.DataFrame) -> list[Notice]:

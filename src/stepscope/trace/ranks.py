@@ -12,10 +12,11 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-import polars as pl
+import numpy as np
 from msgspec import Struct
 
 from stepscope.schema.notice import Notice
+from stepscope.trace.call_names import of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -121,8 +122,9 @@ def rank_of(file: TraceFile) -> tuple[int | None, str]:
 def process_of(file: TraceFile) -> str:
     """What tells the process that wrote the file from others: host and process id."""
     host = file.header.values.get("host_name")
-    operators = file.tables.host.filter(pl.col("kind") != "other")
-    process = operators.select(pl.col("pid").mode().min()).item() if len(operators) else None
+    table = file.tables.host
+    found, times = np.unique(table["pid"].to_numpy()[~of_kind(table, "other")], return_counts=True)
+    process = int(found[np.argmax(times)]) if len(found) else None
     return f"{host if isinstance(host, str) else ''}:{process!r}"
 
 

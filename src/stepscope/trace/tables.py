@@ -302,17 +302,19 @@ def _memory(rows: Rows, base_ns: int) -> pl.DataFrame:
     if not rows.count:
         return empty(tables.MEMORY)
     names = [c.name for c in tables.MEMORY.columns]
-    frame = pl.DataFrame({name: whole(rows.take(name)) for name in names})
-    return (
-        frame.drop_nulls(["time_ns", "device_type", "bytes"])
+    frame = (
+        pl.DataFrame({name: whole(rows.take(name)) for name in names})
+        .drop_nulls(["time_ns", "device_type", "bytes"])
         .with_columns(pl.col("time_ns") + base_ns, pl.col("device_id").fill_null(-1))
-        .sort(
-            "time_ns",
-            "device_type",
-            "device_id",
-            "total_allocated_bytes",
-            "bytes",
-            nulls_last=True,
-            maintain_order=True,
-        )
+    )
+    if (np.diff(frame["time_ns"].to_numpy()) > 0).all():
+        return frame
+    return frame.sort(
+        "time_ns",
+        "device_type",
+        "device_id",
+        "total_allocated_bytes",
+        "bytes",
+        nulls_last=True,
+        maintain_order=True,
     )
