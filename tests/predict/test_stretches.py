@@ -25,7 +25,8 @@ def made(seed: int, *, anchors: int, waits: float, odd: float, depth: int) -> Gr
     after = np.arange(anchors) - 1
     jumps = np.flatnonzero(rng.random(anchors) < odd)
     after[jumps] = [int(rng.integers(NONE, jump)) for jump in jumps.tolist()]
-    each = np.where(kind == LAUNCH, rng.integers(0, 3, anchors), 0)
+    # A blocking copy launches what it waits for.
+    each = np.where((kind == LAUNCH) | (kind == WAIT), rng.integers(0, 3, anchors), 0)
     launch = np.repeat(np.arange(anchors), each)
     upto = np.cumsum(each)
     work = len(launch)
