@@ -82,9 +82,8 @@ class Decoding:
             self._add(array)
         except (msgspec.DecodeError, RecursionError) as error:
             end = end_of_list(array, error)
-            if end is None:
+            if end is None or not self._adds(array[: end + 1]):
                 return self._salvage(array[1 : 1 + length], final=final)
-            self._add(array[: end + 1])
             return Taken(end - 1, ended=True)
         return Taken(length, ended=final)
 
@@ -129,6 +128,15 @@ class Decoding:
         for position in foreign:
             self.repairs.drop(self.count + position)
         self.count += len(exact) + len(foreign)
+
+    def _adds(self, array: bytes) -> bool:
+        """Whether the whole list can be taken as it is; nothing of it was when it cannot."""
+        try:
+            self._add(array)
+        except (msgspec.DecodeError, RecursionError):
+            # Where a list ends is told by its brackets; only now are its texts looked at.
+            return False
+        return True
 
     def _salvage(self, text: bytes, *, final: bool) -> Taken:
         dropped = self.repairs.dropped
