@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -89,3 +90,18 @@ def test_every_package_has_its_layer():
 def test_every_folder_of_tests_is_a_package():
     folders = {path.parent for path in (CHECKOUT / "tests").rglob("test_*.py")}
     assert [str(folder) for folder in folders if not (folder / "__init__.py").exists()] == []
+
+
+def test_a_training_process_loads_nothing_but_ours_and_the_standard_library():
+    code = (
+        "import sys; had = set(sys.modules)\n"
+        "import importlib, pkgutil, stepscope.by_hand, stepscope.record as record\n"
+        "for one in pkgutil.walk_packages(record.__path__, 'stepscope.record.'):\n"
+        "    importlib.import_module(one.name)\n"
+        "new = {name.partition('.')[0] for name in set(sys.modules) - had}\n"
+        "print(sorted(new & {'msgspec', 'numpy', 'polars', 'psutil', 'rich', 'torch'}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout == "[]\n"

@@ -1,6 +1,6 @@
 """A healthy machine before a run, which tests spoil in one place."""
 
-from msgspec.structs import replace
+from dataclasses import replace
 
 from stepscope.cost.sites import find_site
 from stepscope.schema.allocation import Allocation, CgroupLimits, SlurmJob

@@ -1,9 +1,10 @@
 """Mistakes before a run: each is found, and silent just below its threshold or without its data."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec.structs
 import pytest
-from msgspec.structs import replace
 
 from stepscope.schema.machine import DataFolder, LoaderCall, ScriptFacts, TorchFacts
 from stepscope.watch.before import MISTAKES
@@ -49,10 +50,10 @@ FIRES = [
     ("CK003", {"torch": REFUSED}),
     ("CK004", {"torch": replace(TORCH, architectures=("sm_70", "sm_80"))}),
     ("CK004", {"torch": replace(TORCH, architectures=("sm_100", "compute_100"))}),
-    ("CK005", {"allocation": allocation(slurm=replace(JOB, gpus_on_node=4, cores_on_node=64, cores_per_task=16))}),
+    ("CK005", {"allocation": allocation(slurm=msgspec.structs.replace(JOB, gpus_on_node=4, cores_on_node=64, cores_per_task=16))}),
     ("CK006", {"torch": replace(TORCH, profiler_sees_device=False)}),
     ("CK010", {"allocation": allocation(affinity=1, cores=1), "environ": {"OMP_NUM_THREADS": "1"}}),
-    ("CK010", {"allocation": allocation(affinity=15, cores=15, slurm=replace(JOB, cores_per_task=None))}),
+    ("CK010", {"allocation": allocation(affinity=15, cores=15, slurm=msgspec.structs.replace(JOB, cores_per_task=None))}),
     ("CK011", {"allocation": allocation(affinity=64), "environ": {}}),
     ("CK012", {"environ": {"OMP_NUM_THREADS": "8", "LOCAL_WORLD_SIZE": "3"}}),
     ("CK013", {"environ": {"OMP_NUM_THREADS": "1", "TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "4"}}),
@@ -66,23 +67,23 @@ FIRES = [
     ("CK030", {"host": "int6", "allocation": OUTSIDE}),
     ("CK030", {"host": "login-1.lumi", "allocation": OUTSIDE}),
     ("CK031", {"jobs_here": ("7",), "allocation": OUTSIDE}),
-    ("CK032", {"allocation": allocation(slurm=replace(JOB, memory_mib=181 * 1024))}),
-    ("CK032", {"allocation": allocation(slurm=replace(JOB, cores_on_node=17))}),
-    ("CK033", {"allocation": allocation(slurm=replace(JOB, nodes=4))}),
+    ("CK032", {"allocation": allocation(slurm=msgspec.structs.replace(JOB, memory_mib=181 * 1024))}),
+    ("CK032", {"allocation": allocation(slurm=msgspec.structs.replace(JOB, cores_on_node=17))}),
+    ("CK033", {"allocation": allocation(slurm=msgspec.structs.replace(JOB, nodes=4))}),
 ]  # fmt: skip
 
 SILENT = [
     ("CK002", {"torch": CPU_BUILD, "allocation": OUTSIDE, "driver": ()}),
     ("CK002", {"torch": replace(CPU_BUILD, other="xpu")}),
     ("CK002", {"torch": NO_TORCH}),
-    ("CK003", {"torch": REFUSED, "allocation": allocation(slurm=replace(JOB, gpus_on_node=None))}),
+    ("CK003", {"torch": REFUSED, "allocation": allocation(slurm=msgspec.structs.replace(JOB, gpus_on_node=None))}),
     ("CK004", {"torch": replace(TORCH, architectures=())}),
     ("CK004", {"torch": replace(TORCH, architectures=("sm_80", "compute_80"))}),
     ("CK004", {"torch": replace(TORCH, devices=(replace(H100, capability="8.9"),), architectures=("sm_86",))}),
     ("CK004", {"torch": replace(TORCH, devices=(replace(H100, capability=""),), architectures=("gfx90a",))}),
-    ("CK005", {"allocation": allocation(slurm=replace(JOB, gpus_on_node=4, tasks=4))}),
+    ("CK005", {"allocation": allocation(slurm=msgspec.structs.replace(JOB, gpus_on_node=4, tasks=4))}),
     ("CK006", {"torch": replace(TORCH, profiler_sees_device=None)}),
-    ("CK010", {"allocation": allocation(affinity=4, slurm=replace(JOB, cores_per_task=None, tasks=4))}),
+    ("CK010", {"allocation": allocation(affinity=4, slurm=msgspec.structs.replace(JOB, cores_per_task=None, tasks=4))}),
     ("CK011", {"allocation": allocation(affinity=64, cores=64)}),
     ("CK011", {"environ": {}}),
     ("CK012", {"environ": {"OMP_NUM_THREADS": "8", "LOCAL_WORLD_SIZE": "2"}}),
@@ -111,10 +112,10 @@ SILENT = [
     ("CK030", {"host": "integrator", "allocation": OUTSIDE}),
     ("CK030", {"host": "gcn1", "allocation": OUTSIDE}),
     ("CK031", {"jobs_here": ("7",)}),
-    ("CK032", {"allocation": allocation(slurm=replace(JOB, memory_mib=None, cores_on_node=None))}),
-    ("CK032", {"allocation": allocation(slurm=replace(JOB, partition="other", memory_mib=10**9))}),
-    ("CK032", {"site": None, "allocation": allocation(slurm=replace(JOB, memory_mib=10**9))}),
-    ("CK033", {"allocation": allocation(slurm=replace(JOB, nodes=2, gpus_on_node=4, cores_on_node=64))}),
+    ("CK032", {"allocation": allocation(slurm=msgspec.structs.replace(JOB, memory_mib=None, cores_on_node=None))}),
+    ("CK032", {"allocation": allocation(slurm=msgspec.structs.replace(JOB, partition="other", memory_mib=10**9))}),
+    ("CK032", {"site": None, "allocation": allocation(slurm=msgspec.structs.replace(JOB, memory_mib=10**9))}),
+    ("CK033", {"allocation": allocation(slurm=msgspec.structs.replace(JOB, nodes=2, gpus_on_node=4, cores_on_node=64))}),
 ]  # fmt: skip
 
 

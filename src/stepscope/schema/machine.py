@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from dataclasses import dataclass
 
 
-class FileSystem(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSystem:
     """A file system under a path.
 
     Attributes:
@@ -26,7 +27,8 @@ class FileSystem(Struct, frozen=True, kw_only=True):
     total_bytes: int
 
 
-class DataFolder(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFolder:
     """Files under a data folder, by a look at some of them.
 
     Attributes:
@@ -42,7 +44,8 @@ class DataFolder(Struct, frozen=True, kw_only=True):
     mean_bytes: float | None
 
 
-class ScratchFolder(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScratchFolder:
     """A folder that a job may write to, with a short measured speed.
 
     Attributes:
@@ -60,7 +63,8 @@ class ScratchFolder(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class TorchDevice(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TorchDevice:
     """A device as torch sees it.
 
     Attributes:
@@ -74,7 +78,8 @@ class TorchDevice(Struct, frozen=True, kw_only=True):
     capability: str
 
 
-class TorchFacts(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TorchFacts:
     """What torch says of itself and the machine.
 
     Attributes:
@@ -104,7 +109,8 @@ class TorchFacts(Struct, frozen=True, kw_only=True):
     profiler_sees_device: bool | None = None
 
 
-class DriverDevice(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverDevice:
     """A device as its driver lists it, whether or not torch can use it.
 
     Attributes:
@@ -118,7 +124,8 @@ class DriverDevice(Struct, frozen=True, kw_only=True):
     memory_bytes: int | None
 
 
-class LoaderCall(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoaderCall:
     """A ``DataLoader(...)`` in a script.
 
     Attributes:
@@ -132,7 +139,8 @@ class LoaderCall(Struct, frozen=True, kw_only=True):
     pins: bool
 
 
-class ScriptFacts(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptFacts:
     """What can be read from a training script without running it.
 
     Attributes:

@@ -7,14 +7,13 @@ over before the watcher looks has figures all the same. Nothing dear is imported
 
 from __future__ import annotations
 
+import json
 import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-from msgspec import Struct
-
-from stepscope.watch.proc_file import IoReading  # noqa: TC001  (the JSON decoder resolves it)
+from stepscope.watch.proc_file import IoReading
 from stepscope.watch.process_tree import PROC, ProcessTree
 from stepscope.watch.surroundings import node_cpu_s
 
@@ -26,7 +25,8 @@ CRAY = Path("/sys/cray/pm_counters")
 COUNTERS = ((POWERCAP, "intel-rapl:*/energy_uj"), (CRAY, "*energy"))
 
 
-class Account(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
     """A process tree and its node at a moment.
 
     Attributes:
@@ -79,7 +79,7 @@ def account_of(
 
 def written(account: Account) -> str:
     """An account as text for another process."""
-    return msgspec.json.encode(account).decode()
+    return json.dumps(asdict(account))
 
 
 def read(text: str) -> Account:
@@ -89,8 +89,10 @@ def read(text: str) -> Account:
         ValueError: It is none.
     """
     try:
-        return msgspec.json.decode(text, type=Account)
-    except msgspec.MsgspecError as error:
+        fields = json.loads(text)
+        io = fields.pop("io")
+        return Account(io=None if io is None else IoReading(**io), **fields)
+    except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"no account: {error}") from error
 
 

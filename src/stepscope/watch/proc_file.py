@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from msgspec import Struct
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +15,8 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
-class ProcessReading(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ProcessReading:
     """One process at a moment.
 
     Attributes:
@@ -41,7 +41,8 @@ class ProcessReading(Struct, frozen=True):
     name: str = ""
 
 
-class IoReading(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class IoReading:
     """Cumulative reads and writes, as ``/proc/PID/io`` has them."""
 
     read_bytes: int

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-
-from msgspec import Struct
 
 from stepscope.watch.proc_file import (
     IoReading,
@@ -19,7 +18,8 @@ PROC = Path("/proc")
 NO_IO = IoReading(0, 0, 0, 0, 0)
 
 
-class TreeReading(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class TreeReading:
     """The whole tree at a moment.
 
     Attributes:
