@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import msgspec.structs
+
 from stepscope.cost.sites import find_site
 from stepscope.schema.allocation import Allocation, CgroupLimits, SlurmJob
 from stepscope.schema.check_report import CheckReport
@@ -46,7 +48,7 @@ def allocation(**changed):
         memory_limit_bytes=180 << 30, machine_memory_bytes=720 << 30,
         cgroup=CgroupLimits(version="v2"), slurm=JOB, visible_devices="0",
     )  # fmt: skip
-    return replace(base, **changed)
+    return msgspec.structs.replace(base, **changed)
 
 
 def before(**changed):
@@ -62,5 +64,8 @@ def before(**changed):
         working=LOCAL, shared_memory=SHM, environment_system=LOCAL, scratch=(),
     )  # fmt: skip
     return Before(
-        report=replace(report, **changed), environ=environ, site=site, jobs_here=jobs_here
+        report=msgspec.structs.replace(report, **changed),
+        environ=environ,
+        site=site,
+        jobs_here=jobs_here,
     )

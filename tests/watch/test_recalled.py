@@ -1,9 +1,9 @@
 """Moments that a watcher recalls because it was not there yet, or not quick enough."""
 
 import os
+from dataclasses import replace
 
 import pytest
-from msgspec.structs import replace
 
 from stepscope.schema.samples import DeviceSample, HostSample, Notice, ProcessSample
 from stepscope.watch.account import account_of, read, written
