@@ -1,6 +1,6 @@
 """Measure, and keep the result with its date.
 
-usage: python -m benchmarks [small|peers|growth|cores|large|full]
+usage: python -m benchmarks [small|peers|million|growth|cores|large|full]
 
 ``small`` takes a minute and keeps nothing unless ``--keep`` is given; ``full`` asks every question and takes
 many minutes. Results go to benchmarks/results, as JSON and as a Markdown table.
@@ -42,11 +42,12 @@ MB = 1_000_000
 SUITES: dict[str, Callable[[Bench], list[Row]]] = {
     "small": lambda bench: [*bench.peers(events=30_000), *bench.growth((10_000, 100_000))],
     "peers": lambda bench: bench.peers(events=130_000),
+    "million": lambda bench: bench.million(),
     "growth": lambda bench: bench.growth((10_000, 100_000, 1_000_000, 10_000_000)),
     "cores": lambda bench: bench.cores(size=500 * MB),
     "large": lambda bench: bench.large((200 * MB, 500 * MB, 1000 * MB, 2000 * MB)),
 }
-FULL = ("peers", "growth", "cores", "large")
+FULL = ("peers", "million", "growth", "cores", "large")
 
 
 def main() -> int:

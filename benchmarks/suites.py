@@ -71,9 +71,17 @@ class Bench:
             path, count = shared, 0
         else:
             path, count = self._generate(events=events, suffix=".json.gz")
+        return self._by_turns("peers", path, count)
+
+    def million(self) -> list[Row]:
+        """All tools on a trace that takes them longer than their own start."""
+        path, count = self._generate(events=1_000_000, suffix=".json.gz")
+        return self._by_turns("million", path, count)
+
+    def _by_turns(self, suite: str, path: Path, events: int) -> list[Row]:
         rows = []
         for _ in range(self.repeats):
-            rows += [self._row("peers", target, path, events=count) for target in PEERS]
+            rows += [self._row(suite, target, path, events=events) for target in PEERS]
         return rows
 
     def growth(self, counts: tuple[int, ...]) -> list[Row]:
