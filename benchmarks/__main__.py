@@ -47,7 +47,7 @@ SUITES: dict[str, Callable[[Bench], list[Row]]] = {
     "cores": lambda bench: bench.cores(size=500 * MB),
     "large": lambda bench: bench.large((200 * MB, 500 * MB, 1000 * MB, 2000 * MB)),
 }
-FULL = ("peers", "million", "growth", "cores", "large")
+FULL = ("peers", "growth", "cores", "large")
 
 
 def main() -> int:
